@@ -1,0 +1,2 @@
+//! mkdata.
+fn main() {}

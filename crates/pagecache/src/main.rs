@@ -1,0 +1,2 @@
+//! pagecache.
+fn main() {}

@@ -1,0 +1,2 @@
+//! readoff.
+fn main() {}
