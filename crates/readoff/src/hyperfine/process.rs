@@ -1,0 +1,1 @@
+//! A child in its own process group, watched until it ends.
