@@ -1,1 +1,21 @@
-//! The page cache of one file.
+//! The page cache of one file: how much of it is resident, and how to evict or fill it without root.
+//!
+//! All sizes are bytes, counted in whole pages: the last page counts as what it holds of the file
+//! once everything is resident. Nothing here writes to the files it is given.
+
+mod error;
+mod evict;
+mod fill;
+mod input;
+mod memory;
+mod prepare;
+mod residency;
+mod sys;
+
+pub use error::{Error, OneLine};
+pub use evict::{Evicted, evict, purge_system};
+pub use fill::{Fill, fill};
+pub use input::{Filesystem, describe, filesystem, open};
+pub use memory::refuse_larger_than_memory;
+pub use prepare::{Action, Filled, Prepared, Purge, Request, prepare};
+pub use residency::{Method, Residency, State, residency};

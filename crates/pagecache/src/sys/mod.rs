@@ -1,0 +1,63 @@
+//! What differs by system, behind the same functions: the only place with calls of one system.
+
+#[cfg(any(target_os = "macos", target_os = "freebsd"))]
+mod bsd;
+#[cfg(any(target_os = "linux", target_os = "macos", target_os = "freebsd"))]
+mod mincore;
+
+#[cfg(target_os = "freebsd")]
+#[path = "freebsd.rs"]
+mod system;
+#[cfg(target_os = "linux")]
+#[path = "linux/mod.rs"]
+mod system;
+#[cfg(target_os = "macos")]
+#[path = "macos.rs"]
+mod system;
+#[cfg(not(any(target_os = "linux", target_os = "macos", target_os = "freebsd")))]
+#[path = "other.rs"]
+mod system;
+
+pub use system::{
+    drop_pages, filesystem, filesystem_of, holders, image_beneath, memory_left, prefetch,
+    purge_system, readahead_off, residency, write_back,
+};
+
+use std::fmt;
+
+use crate::residency::size;
+
+/// A process that has a file mapped, and so keeps what it touched in memory.
+pub struct Holder {
+    pub pid: u32,
+    pub name: String,
+    /// Bytes of the mapping that are in memory; 0 where the system doesn't say.
+    pub resident: u64,
+    /// Of these, locked by mlock(2).
+    pub locked: u64,
+}
+
+impl fmt::Display for Holder {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        write!(f, "process {} ({}) maps it", self.pid, self.name)?;
+        if self.resident > 0 {
+            write!(f, ", {} touched", size(self.resident))?;
+        }
+        if self.locked > 0 {
+            write!(f, ", {} locked", size(self.locked))?;
+        }
+        Ok(())
+    }
+}
+
+/// How much memory is left for files, and what bounds it.
+pub struct MemoryLeft {
+    pub bytes: u64,
+    pub by: String,
+}
+
+/// The page size in bytes.
+pub fn page_size() -> u64 {
+    // SAFETY: sysconf only reads a value; _SC_PAGESIZE is always defined, so it is positive.
+    unsafe { libc::sysconf(libc::_SC_PAGESIZE) as u64 }
+}
