@@ -1,5 +1,30 @@
 //! The driver's library: what `readoff` the program is made of, so that tests can use the parts.
+//!
+//! Data flows one way: [`suite`] → [`plan`] → [`check`] → [`budget`] → [`rounds`] → [`tally`] with
+//! its [`verdict`] → [`report`] and [`results`].
+
+pub mod budget;
+pub mod check;
+pub mod cli;
+pub mod environment;
+pub mod error;
+pub mod format;
 pub mod hyperfine;
+pub mod input;
+pub mod list;
 pub mod order;
+pub mod plan;
+pub mod process;
+pub mod programs;
+pub mod progress;
+pub mod race;
+pub mod report;
+pub mod results;
+pub mod round_log;
+pub mod rounds;
+pub mod run;
+pub mod sample;
 pub mod stats;
+pub mod suite;
+pub mod tally;
 pub mod verdict;

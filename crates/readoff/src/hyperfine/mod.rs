@@ -9,6 +9,6 @@ pub mod process;
 mod quote;
 
 pub use call::{Call, Contestant, Failure, FailureKind};
-pub use export::{Export, Run};
+pub use export::{Export, Run, Statistics};
 pub use find::{Hyperfine, Version};
 pub use quote::{for_shell, quote};

@@ -165,18 +165,25 @@ fn join<E>(
 }
 
 /// hyperfine's own definitions, in its order of operations: equal to the last bit.
-struct Statistics {
-    mean: f64,
-    median: f64,
-    min: f64,
-    max: f64,
+#[derive(Debug, Clone, Copy)]
+pub struct Statistics {
+    /// Mean.
+    pub mean: f64,
+    /// Median.
+    pub median: f64,
+    /// Smallest.
+    pub min: f64,
+    /// Largest.
+    pub max: f64,
+    /// How many values.
+    pub count: usize,
     /// Sum of squared distances from the mean, of which each schema makes its own σ.
     squares: f64,
 }
 
 impl Statistics {
     /// Of at least one value.
-    fn of(values: &[f64]) -> Statistics {
+    pub fn of(values: &[f64]) -> Statistics {
         let mean = values.iter().sum::<f64>() / values.len() as f64;
         let mut sorted = values.to_vec();
         sorted.sort_by(f64::total_cmp);
@@ -195,7 +202,13 @@ impl Statistics {
             median,
             min: sorted[0],
             max: sorted[sorted.len() - 1],
+            count: sorted.len(),
             squares,
         }
+    }
+
+    /// Sample standard deviation; none for one value.
+    pub fn stddev(&self) -> Option<f64> {
+        (self.count > 1).then(|| (self.squares / (self.count - 1) as f64).sqrt())
     }
 }

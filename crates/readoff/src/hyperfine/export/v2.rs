@@ -143,6 +143,7 @@ impl Summary {
             min,
             max,
             squares,
+            ..
         } = Statistics::of(values);
         let count = values.len();
         let stddev = (count > 1).then(|| ((1.0 / (count - 1) as f64) * squares).sqrt());

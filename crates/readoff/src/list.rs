@@ -1,0 +1,126 @@
+//! `readoff list`, `readoff suites` and `readoff check`: what there is, and whether it works here.
+
+use std::env;
+
+use anyhow::{Context, Result};
+
+use crate::check::{check, control_work};
+use crate::cli::{CheckArgs, ListArgs};
+use crate::format::Table;
+use crate::input::Input;
+use crate::plan::{Choice, Entry, Plan};
+use crate::process;
+use crate::programs::Programs;
+use crate::progress::Progress;
+use crate::suite::Suite;
+
+/// Prints the suites and the question that each answers.
+pub fn suites() -> Result<()> {
+    let folder = Programs::find()?.suites()?;
+    let mut table = Table {
+        head: vec!["suite".into(), "about".into()],
+        rows: vec![],
+    };
+    for name in Suite::names(&folder)? {
+        let suite = Suite::load(&folder, &name)?;
+        table.rows.push(vec![name, suite.about]);
+    }
+    print_rows(&table);
+    Ok(())
+}
+
+/// Prints the entries of a suite: what each is, and whether it can run here, tried on a file.
+pub fn list(args: &ListArgs) -> Result<()> {
+    let programs = Programs::find()?;
+    let suite = Suite::load(&programs.suites()?, &args.suite)?;
+    let file = args.file.clone().map_or_else(env::current_exe, Ok)?;
+    let input = Input::open(&file)?;
+    let plan = Plan::new(&suite, &Choice::default(), &programs, &input)?;
+    let mut table = Table {
+        head: vec![],
+        rows: vec![],
+    };
+    for entry in &plan.entries {
+        let (about, verdict) = match &entry.external {
+            Some(_) => (entry.command.join(" "), "installed".to_string()),
+            None => (about(entry, &programs), can_run(entry, &plan)?),
+        };
+        table.rows.push(vec![entry.name.clone(), verdict, about]);
+    }
+    for skipped in &plan.skipped {
+        table.rows.push(vec![
+            skipped.name.clone(),
+            "no".into(),
+            skipped.reason.clone(),
+        ]);
+    }
+    print_rows(&table);
+    Ok(())
+}
+
+fn about(entry: &Entry, programs: &Programs) -> String {
+    let program = entry.command[0].rsplit('/').next().unwrap_or_default();
+    programs
+        .help(program)
+        .map_or_else(|reason| reason, |help| help.about().to_string())
+}
+
+fn can_run(entry: &Entry, plan: &Plan) -> Result<String> {
+    let command = entry.with_work(control_work(&plan.family, &plan.work));
+    let mut run = std::process::Command::new(&command[0]);
+    let finished = process::run(run.args(&command[1..]), None).context("can't start it")?;
+    Ok(if finished.succeeded() {
+        "yes".into()
+    } else {
+        format!("no: {}", finished.cause())
+    })
+}
+
+/// Runs every entry once and says whether all agree.
+pub fn check_file(args: &CheckArgs) -> Result<()> {
+    let programs = Programs::find()?;
+    let input = Input::open(&args.file)?;
+    let suite = Suite::load(&programs.suites()?, &args.competition.suite)?;
+    // Nothing is timed, so no state is brought about.
+    let mut plan = Plan::new(&suite, &Choice::from(&args.competition), &programs, &input)?;
+    plan.states.clear();
+    let folder = tempfile::tempdir()?;
+    input.link_in(folder.path())?;
+    let checked = check(
+        &mut plan,
+        &input,
+        &programs,
+        folder.path(),
+        &Progress::new(true),
+    )?;
+    for skipped in &plan.skipped {
+        println!("left out: {}: {}", skipped.name, skipped.reason);
+    }
+    let work = control_work(&plan.family, &plan.work);
+    println!(
+        "{} entries agree: {work} {}",
+        plan.entries.len(),
+        checked.control
+    );
+    Ok(())
+}
+
+/// Columns without a head, left-aligned.
+fn print_rows(table: &Table) {
+    let columns = table.rows.first().map_or(0, Vec::len);
+    let width = |column: usize| {
+        table
+            .rows
+            .iter()
+            .map(|row| row[column].chars().count())
+            .max()
+    };
+    let widths: Vec<usize> = (0..columns).filter_map(width).collect();
+    for row in &table.rows {
+        let cells = row
+            .iter()
+            .zip(&widths)
+            .map(|(cell, width)| format!("{cell:<width$}"));
+        println!("{}", cells.collect::<Vec<_>>().join("  ").trim_end());
+    }
+}

@@ -1,0 +1,80 @@
+//! What a person sees while a race runs: a bar with the time left on a terminal, plain lines
+//! elsewhere, nothing with `--quiet`. All of it goes to standard error.
+
+use std::io::{IsTerminal, stderr};
+use std::time::{Duration, Instant};
+
+use indicatif::{ProgressBar, ProgressStyle};
+
+use crate::format::seconds;
+
+/// Shows how far a race is.
+#[derive(Debug)]
+pub struct Progress {
+    kind: Kind,
+    started: Instant,
+}
+
+#[derive(Debug)]
+enum Kind {
+    Quiet,
+    Lines,
+    Bar(ProgressBar),
+}
+
+impl Progress {
+    /// A bar, lines or nothing, as fits.
+    pub fn new(quiet: bool) -> Progress {
+        let kind = if quiet {
+            Kind::Quiet
+        } else if stderr().is_terminal() {
+            let bar = ProgressBar::new_spinner();
+            let style = ProgressStyle::with_template("{spinner} {wide_msg}");
+            bar.set_style(style.expect("the template is a constant"));
+            Kind::Bar(bar)
+        } else {
+            Kind::Lines
+        };
+        Progress {
+            kind,
+            started: Instant::now(),
+        }
+    }
+
+    /// A line that stays.
+    pub fn note(&self, line: &str) {
+        match &self.kind {
+            Kind::Quiet => {}
+            Kind::Lines => eprintln!("{line}"),
+            Kind::Bar(bar) => bar.suspend(|| eprintln!("{line}")),
+        }
+    }
+
+    /// What is being done right now; it does not stay on a terminal, and is not worth a line elsewhere.
+    pub fn say(&self, message: &str) {
+        if let Kind::Bar(bar) = &self.kind {
+            bar.set_message(message.to_string());
+            bar.tick();
+        }
+    }
+
+    /// A round is done; `left` is how long the rest will take.
+    pub fn round(&self, what: &str, left: Duration) {
+        let message = format!(
+            "{what} done, {} passed, about {} left",
+            seconds(self.started.elapsed().as_secs_f64()),
+            seconds(left.as_secs_f64())
+        );
+        match self.kind {
+            Kind::Lines => eprintln!("{message}"),
+            _ => self.say(&message),
+        }
+    }
+
+    /// Takes the bar away.
+    pub fn finish(&self) {
+        if let Kind::Bar(bar) = &self.kind {
+            bar.finish_and_clear();
+        }
+    }
+}

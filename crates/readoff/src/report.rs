@@ -1,0 +1,210 @@
+//! What a person reads at the end: the table on the terminal, and `report.md`.
+
+use std::fmt::Write;
+
+use crate::format::{Table, markdown_escape, printable, rate, ratio, seconds, size};
+use crate::hyperfine::quote;
+use crate::plan::Order;
+use crate::race::{Race, Status};
+use crate::tally::{Row, StateTally};
+
+/// The sentences and tables of all states, for a terminal.
+pub fn terminal(race: &Race) -> String {
+    let mut text = String::new();
+    for tally in &race.states {
+        let table = table(race, tally).text();
+        let _ = write!(text, "{}\n\n{table}\n", tally.sentence);
+    }
+    text
+}
+
+/// The report of a race in Markdown.
+pub fn markdown(race: &Race) -> String {
+    let mut text = format!(
+        "# {}: {}\n\n",
+        race.plan.suite,
+        markdown_escape(&race.input.path)
+    );
+    match &race.status {
+        Status::Void(reason) => {
+            let _ = write!(text, "**Void:** {}\n\n", markdown_escape(reason));
+        }
+        Status::Interrupted | Status::Running => {
+            let _ = write!(
+                text,
+                "**Not finished.** `readoff run --resume` goes on with it.\n\n"
+            );
+        }
+        Status::Finished => {}
+    }
+    for tally in &race.states {
+        let _ = write!(
+            text,
+            "**{}**\n\n",
+            markdown_escape(&capitalised(&tally.sentence))
+        );
+    }
+    for tally in &race.states {
+        let _ = write!(text, "## {}\n\n{}\n", tally.state.name(), proof(tally));
+        let _ = write!(text, "\n{}\n", table(race, tally).markdown());
+        phases(race, tally, &mut text);
+    }
+    list(
+        &mut text,
+        "Left out",
+        race.plan
+            .skipped
+            .iter()
+            .map(|s| format!("{}: {}", s.name, s.reason)),
+    );
+    list(&mut text, "Notes", race.notes.iter().cloned());
+    let facts = [
+        format!(
+            "File: {}, {} bytes ({})",
+            race.input.path,
+            race.input.bytes,
+            size(race.input.bytes)
+        ),
+        format!(
+            "Work: {}; all entries agree: {}",
+            race.plan.work, race.checked.answer
+        ),
+        format!("Machine: {}", race.environment.line()),
+        format!(
+            "hyperfine {}, readoff {}, {}",
+            race.hyperfine.version, race.readoff, race.started
+        ),
+    ];
+    list(&mut text, "What was raced", facts.into_iter());
+    text.push_str("## Again\n\nOne entry by hand:\n\n");
+    for entry in &race.plan.entries {
+        let _ = writeln!(text, "    {}", printable(&quote(&entry.command)));
+    }
+    text
+}
+
+/// The table of a state: what the verdict's reader wants to see first.
+fn table(race: &Race, tally: &StateTally) -> Table {
+    let paired = race.plan.order == Order::Balanced;
+    let mut head = vec![
+        "entry",
+        "GB/s",
+        "mean ± σ",
+        "median",
+        "min",
+        "faults",
+        "user",
+        "system",
+    ];
+    let reference = format!("× {}", race.plan.reference);
+    if paired {
+        head.insert(5, &reference);
+        head.insert(6, "95 % interval");
+    }
+    let row = |row: &Row| {
+        let mut cells = vec![
+            row.entry.clone(),
+            rate(race.input.bytes, row.median),
+            row.stddev.map_or(seconds(row.mean), |sd| {
+                format!("{} ± {}", seconds(row.mean), seconds(sd))
+            }),
+            seconds(row.median),
+            seconds(row.min),
+            row.minor_faults.map_or("—".into(), |faults| {
+                format!("{:.0}", faults + row.major_faults.unwrap_or(0.0))
+            }),
+            row.user.map_or("—".into(), seconds),
+            row.system.map_or("—".into(), seconds),
+        ];
+        if paired {
+            let interval = row
+                .interval
+                .map(|(low, high)| format!("{}–{}", ratio(low), ratio(high)));
+            cells.insert(5, row.ratio.map_or("—".into(), ratio));
+            cells.insert(6, interval.unwrap_or("—".into()));
+        }
+        cells
+    };
+    Table {
+        head: head.into_iter().map(str::to_string).collect(),
+        rows: tally.rows.iter().map(row).collect(),
+    }
+}
+
+/// How the state was proved, over all timed runs.
+fn proof(tally: &StateTally) -> String {
+    let shares = tally.runs.iter().filter_map(|run| {
+        let bytes = run.prepared.bytes;
+        let share = |resident: u64| {
+            if bytes == 0 {
+                1.0
+            } else {
+                resident as f64 / bytes as f64
+            }
+        };
+        run.prepared.resident.map(share)
+    });
+    let shares: Vec<f64> = shares.collect();
+    let (runs, rounds) = (tally.runs.len(), tally.rounds);
+    let fill = match tally.fill.as_str() {
+        "none" => "nothing filled the cache".to_string(),
+        "found" => "the cache as it was found".to_string(),
+        how => format!("cache filled by {how}"),
+    };
+    let least = shares.iter().copied().reduce(f64::min);
+    let most = shares.iter().copied().reduce(f64::max);
+    let known = match least.zip(most) {
+        Some((least, most)) if shares.len() == runs => {
+            format!(
+                "{:.2}–{:.2} % of the file resident before each",
+                least * 100.0,
+                most * 100.0
+            )
+        }
+        _ => "how much of the file was resident is **unknown** here".to_string(),
+    };
+    format!("{rounds} rounds, {runs} runs; {fill}; {known}.\n")
+}
+
+/// File to memory, then touch: for the strategies that have two phases.
+fn phases(race: &Race, tally: &StateTally, text: &mut String) {
+    let bytes = race.input.bytes;
+    let rows: Vec<Vec<String>> = tally
+        .rows
+        .iter()
+        .filter_map(|row| {
+            let (arrive, touch) = row.arrive.zip(row.touch)?;
+            let cells = [
+                seconds(arrive),
+                rate(bytes, arrive),
+                seconds(touch),
+                rate(bytes, touch),
+            ];
+            Some(std::iter::once(row.entry.clone()).chain(cells).collect())
+        })
+        .collect();
+    if !rows.is_empty() {
+        let head = ["two phases", "file to memory", "GB/s", "touch", "GB/s"].map(str::to_string);
+        let table = Table {
+            head: head.to_vec(),
+            rows,
+        };
+        let _ = writeln!(text, "{}", table.markdown());
+    }
+}
+
+fn list(text: &mut String, title: &str, items: impl Iterator<Item = String>) {
+    let items: Vec<String> = items
+        .map(|item| format!("- {}\n", markdown_escape(&item)))
+        .collect();
+    if !items.is_empty() {
+        let _ = write!(text, "## {title}\n\n{}\n", items.concat());
+    }
+}
+
+fn capitalised(sentence: &str) -> String {
+    let mut letters = sentence.chars();
+    letters.next().map_or(String::new(), |first| {
+        first.to_uppercase().chain(letters).collect()
+    })
+}

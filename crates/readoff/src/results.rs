@@ -1,0 +1,217 @@
+//! The results folder: where a race is published, and how nothing in it is ever half-written.
+
+use std::fs;
+use std::io::Write;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::{Path, PathBuf};
+
+use anyhow::Result;
+
+use crate::error::{Code, failure};
+use crate::input::plain;
+use crate::plan::State;
+
+/// The folder of one race.
+#[derive(Debug)]
+pub struct Folder {
+    /// Its absolute path.
+    pub path: PathBuf,
+}
+
+/// The files of one round. The export is the last to get its name: where it is, the round is whole.
+#[derive(Debug)]
+pub struct RoundFiles {
+    /// hyperfine's own export.
+    pub export: PathBuf,
+    /// The round's log: prepare lines and records.
+    pub log: PathBuf,
+}
+
+impl Folder {
+    /// Makes `<UTC time>-<host>-<suite>` under `root`.
+    ///
+    /// # Errors
+    /// The folder can't be made: exit code 73.
+    pub fn create(root: &Path, host: &str, suite: &str) -> Result<Folder> {
+        let time = jiff::Timestamp::now().strftime("%Y%m%dT%H%M%SZ");
+        let plain = |c: char| {
+            if c.is_ascii_alphanumeric() || c == '.' {
+                c
+            } else {
+                '-'
+            }
+        };
+        let name: String = format!("{time}-{host}-{suite}")
+            .chars()
+            .map(plain)
+            .collect();
+        let root = std::path::absolute(root)?;
+        fs::create_dir_all(&root).map_err(|e| cannot("make", &root, &e))?;
+        let names = std::iter::once(name.clone()).chain((2..).map(|n| format!("{name}-{n}")));
+        for name in names {
+            let path = root.join(name);
+            match fs::create_dir(&path) {
+                Ok(()) => {
+                    let folder = Folder { path };
+                    let rounds = folder.path.join("rounds");
+                    fs::create_dir(&rounds).map_err(|e| cannot("make", &rounds, &e))?;
+                    return Ok(folder);
+                }
+                Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(cannot("make", &path, &error)),
+            }
+        }
+        unreachable!("the names never end")
+    }
+
+    /// An earlier race's folder, for `--resume`.
+    pub fn open(path: &Path) -> Result<Folder> {
+        if !path.join("race.json").is_file() {
+            let what = format!(
+                "{}: no race.json in it; name the folder of a race",
+                path.display()
+            );
+            return Err(failure(Code::NoInput, what));
+        }
+        Ok(Folder {
+            path: std::path::absolute(path)?,
+        })
+    }
+
+    /// The files of a finished round.
+    pub fn round(&self, state: State, number: u32) -> RoundFiles {
+        let file = |end: &str| {
+            self.path
+                .join(format!("rounds/{}-{number:03}.{end}", state.name()))
+        };
+        RoundFiles {
+            export: file("json"),
+            log: file("log.jsonl"),
+        }
+    }
+
+    /// The names that a round's files have until it is whole.
+    pub fn partial(&self) -> RoundFiles {
+        let file = |end: &str| self.path.join(format!("rounds/partial.{end}"));
+        RoundFiles {
+            export: file("json"),
+            log: file("log.jsonl"),
+        }
+    }
+
+    /// Gives a round's files their names.
+    pub fn finish_round(&self, state: State, number: u32) -> Result<()> {
+        let (from, to) = (self.partial(), self.round(state, number));
+        for (from, to) in [(from.log, to.log), (from.export, to.export)] {
+            fs::rename(&from, &to).map_err(|e| cannot("write", &to, &e))?;
+        }
+        Ok(())
+    }
+
+    /// Removes what an interrupted round left.
+    pub fn clear_partial(&self) {
+        let partial = self.partial();
+        for path in [partial.export, partial.log] {
+            let _ = fs::remove_file(path);
+        }
+    }
+
+    /// The numbers of the finished rounds of a state, ascending.
+    pub fn finished(&self, state: State) -> Vec<u32> {
+        let prefix = format!("{}-", state.name());
+        let entries = fs::read_dir(self.path.join("rounds")).into_iter().flatten();
+        let mut numbers: Vec<u32> = entries
+            .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
+            .filter_map(|name| {
+                name.strip_prefix(&prefix)?
+                    .strip_suffix(".json")?
+                    .parse()
+                    .ok()
+            })
+            .collect();
+        numbers.sort_unstable();
+        numbers
+    }
+
+    /// Writes a file whole or not at all: beside its place, then renamed into it.
+    ///
+    /// # Errors
+    /// The disk is full or read-only: exit code 73. What was there before stays.
+    pub fn write(&self, name: &str, content: &[u8]) -> Result<()> {
+        let path = self.path.join(name);
+        let write = || -> std::io::Result<()> {
+            let readable = PermissionsExt::from_mode(0o644);
+            let mut file = tempfile::Builder::new()
+                .prefix(".writing-")
+                .permissions(readable)
+                .tempfile_in(&self.path)?;
+            file.write_all(content)?;
+            file.as_file().sync_all()?;
+            file.persist(&path)?;
+            Ok(())
+        };
+        write().map_err(|e| cannot("write", &path, &e))
+    }
+
+    /// Points `latest`, beside the folder, at it. It is a convenience: where it can't be made (a
+    /// filesystem without links), the race counts all the same.
+    pub fn point_latest(&self) {
+        let (Some(root), Some(name)) = (self.path.parent(), self.path.file_name()) else {
+            return;
+        };
+        let beside = root.join(format!(".latest-{}", std::process::id()));
+        if symlink(name, &beside).is_ok() && fs::rename(&beside, root.join("latest")).is_err() {
+            let _ = fs::remove_file(&beside);
+        }
+    }
+}
+
+fn cannot(verb: &str, path: &Path, error: &std::io::Error) -> anyhow::Error {
+    failure(
+        Code::CantCreate,
+        format!("{}: can't {verb} it: {}", path.display(), plain(error)),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn two_races_in_the_same_second_get_folders_of_their_own() {
+        let root = tempfile::tempdir().unwrap();
+        let a = Folder::create(root.path(), "my host/1", "scan").unwrap();
+        let b = Folder::create(root.path(), "my host/1", "scan").unwrap();
+        assert_ne!(a.path, b.path);
+        assert!(a.path.to_string_lossy().contains("-my-host-1-scan"));
+        b.point_latest();
+        assert_eq!(
+            fs::canonicalize(root.path().join("latest")).unwrap(),
+            fs::canonicalize(&b.path).unwrap()
+        );
+    }
+
+    #[test]
+    fn a_round_counts_once_its_export_has_its_name() {
+        let root = tempfile::tempdir().unwrap();
+        let folder = Folder::create(root.path(), "h", "s").unwrap();
+        for path in [folder.partial().export, folder.partial().log] {
+            fs::write(path, "").unwrap();
+        }
+        assert!(folder.finished(State::Warm).is_empty());
+        folder.finish_round(State::Warm, 3).unwrap();
+        assert_eq!(folder.finished(State::Warm), [3]);
+        assert!(folder.finished(State::WarmRandom).is_empty());
+    }
+
+    #[test]
+    fn a_file_is_written_whole_and_readable_by_all() {
+        let root = tempfile::tempdir().unwrap();
+        let folder = Folder::create(root.path(), "h", "s").unwrap();
+        folder.write("a.json", b"1").unwrap();
+        folder.write("a.json", b"22").unwrap();
+        assert_eq!(fs::read(folder.path.join("a.json")).unwrap(), b"22");
+        let left = fs::read_dir(&folder.path).unwrap().count();
+        assert_eq!(left, 2, "a.json and rounds, no temporary file");
+    }
+}

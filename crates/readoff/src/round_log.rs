@@ -1,0 +1,115 @@
+//! A round's log: what the prepare step and the strategies wrote about each run.
+
+use std::fs;
+use std::path::Path;
+
+use anyhow::Result;
+use serde::Deserialize;
+
+use crate::error::{Code, failure};
+
+/// One line of a round's log.
+#[derive(Clone, Debug, Deserialize, PartialEq)]
+#[serde(tag = "kind", rename_all = "lowercase")]
+enum Line {
+    Prepare(Prepared),
+    Record(Record),
+}
+
+/// What the prepare step found and brought about before a run. Sizes in bytes.
+#[derive(Clone, Debug, Deserialize, PartialEq)]
+pub struct Prepared {
+    /// The state asked for.
+    pub state: String,
+    /// How the cache was filled: `none`, `readahead`, `random`, or `found`.
+    pub fill: String,
+    /// What had to be done: `verified`, `evicted`, `filled`, `none`.
+    pub action: String,
+    /// What told the residency: `cachestat`, `mincore`, `unknown`.
+    pub by: String,
+    /// Size of the file.
+    pub bytes: u64,
+    /// Resident bytes on arrival: what the run before left.
+    pub found_resident: Option<u64>,
+    /// Resident bytes when the run began.
+    pub resident: Option<u64>,
+    /// Seconds it took.
+    pub seconds: f64,
+}
+
+/// What a strategy says about its own run. Times in seconds, sizes in bytes.
+#[derive(Clone, Debug, Deserialize, PartialEq)]
+pub struct Record {
+    /// The program's name.
+    pub strategy: String,
+    /// The work done.
+    pub work: String,
+    /// What it computed.
+    pub answer: String,
+    /// Bytes read.
+    pub bytes: u64,
+    /// Seconds to open.
+    pub seconds_open: f64,
+    /// Seconds until the whole file had arrived, where that is a phase of its own.
+    pub seconds_arrive: Option<f64>,
+    /// Seconds to work on it after that.
+    pub seconds_touch: Option<f64>,
+    /// Both together, where they can't be told apart.
+    pub seconds_arrive_touch: Option<f64>,
+    /// Seconds in all.
+    pub seconds: f64,
+    /// Page faults served from memory.
+    pub minor_faults: u64,
+    /// Page faults that waited for the device.
+    pub major_faults: u64,
+    /// Bytes read from the device.
+    pub device_bytes: Option<u64>,
+    /// Context switches that the process asked for.
+    pub voluntary_switches: u64,
+    /// Context switches forced on it.
+    pub involuntary_switches: u64,
+    /// Its largest resident set.
+    pub peak_rss: Option<u64>,
+    /// CPU time in user mode.
+    pub user: f64,
+    /// CPU time in the kernel.
+    pub system: f64,
+}
+
+/// One run: the proof of the state before it, and what it said of itself (externals say nothing).
+#[derive(Clone, Debug, PartialEq)]
+pub struct Run {
+    /// The last prepare line before it.
+    pub prepared: Prepared,
+    /// Its record.
+    pub record: Option<Record>,
+}
+
+/// Reads a round's log: a run belongs to the last prepare line before it.
+///
+/// # Errors
+/// A line that can't be understood, or a record with no prepare line before it.
+pub fn read(path: &Path) -> Result<Vec<Run>> {
+    let broken = |line: usize, what: String| {
+        failure(
+            Code::Software,
+            format!("{}: line {line}: {what}", path.display()),
+        )
+    };
+    let text = fs::read_to_string(path)
+        .map_err(|e| failure(Code::Io, format!("{}: {e}", path.display())))?;
+    let mut runs: Vec<Run> = Vec::new();
+    for (number, text) in (1..).zip(text.lines()) {
+        match serde_json::from_str(text).map_err(|e| broken(number, e.to_string()))? {
+            Line::Prepare(prepared) => runs.push(Run {
+                prepared,
+                record: None,
+            }),
+            Line::Record(record) => match runs.last_mut() {
+                Some(run) if run.record.is_none() => run.record = Some(record),
+                _ => return Err(broken(number, "a record without its prepare step".into())),
+            },
+        }
+    }
+    Ok(runs)
+}

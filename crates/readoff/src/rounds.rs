@@ -1,0 +1,348 @@
+//! The rounds: one call of hyperfine a round and state, each proved and on disk before the next.
+
+use std::path::Path;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result};
+
+use crate::budget::round_seconds;
+use crate::check::Checked;
+use crate::error::{Code, failure};
+use crate::hyperfine::process::Ended;
+use crate::hyperfine::{Call, Contestant, FailureKind, Hyperfine};
+use crate::input::Input;
+use crate::order::orders;
+use crate::plan::{Entry, Order, Plan, Purge, State};
+use crate::process::{self, INTERRUPTED};
+use crate::programs::Programs;
+use crate::progress::Progress;
+use crate::results::{Folder, RoundFiles};
+use crate::round_log;
+
+/// How often a round is tried before its state is given up.
+const TRIES: u32 = 3;
+
+/// All that the rounds need to know.
+#[derive(Debug)]
+pub struct Rounds<'a> {
+    /// The plan, its rounds fitted.
+    pub plan: &'a Plan,
+    /// The check's answers and times.
+    pub checked: &'a Checked,
+    /// The file.
+    pub input: &'a Input,
+    /// The project's programs.
+    pub programs: &'a Programs,
+    /// The hyperfine that times.
+    pub hyperfine: &'a Hyperfine,
+    /// The results folder.
+    pub folder: &'a Folder,
+    /// What the user sees.
+    pub progress: &'a Progress,
+}
+
+/// Why a state's rounds ended early, though the race goes on.
+#[derive(Debug)]
+pub struct StateGivenUp {
+    /// The state.
+    pub state: State,
+    /// Why.
+    pub reason: String,
+}
+
+/// Why a round could not be finished.
+enum RoundError {
+    /// The race is over: interrupted, or void.
+    Race(anyhow::Error),
+    /// It may work when tried again.
+    Again(String),
+    /// This state can't be had here.
+    State(String),
+}
+
+impl From<anyhow::Error> for RoundError {
+    fn from(error: anyhow::Error) -> RoundError {
+        RoundError::Race(error)
+    }
+}
+
+impl Rounds<'_> {
+    /// Runs all rounds that the folder doesn't have yet, state after state, so that a fill lasts.
+    ///
+    /// # Errors
+    /// Interrupted (130), or void: the file or a program changed, or an answer was wrong (65).
+    /// Rounds that were finished before stay.
+    pub fn run(&self) -> Result<Vec<StateGivenUp>> {
+        let mut given_up = Vec::new();
+        for state in &self.plan.states {
+            let finished = self.folder.finished(*state);
+            let missing: Vec<u32> = (1..=self.plan.rounds)
+                .filter(|number| !finished.contains(number))
+                .collect();
+            if missing.is_empty() || self.plan.entries_in(*state).is_empty() {
+                continue;
+            }
+            match self.run_state(*state, &missing) {
+                Ok(()) => {}
+                Err(RoundError::Race(error)) => return Err(error),
+                Err(RoundError::Again(reason) | RoundError::State(reason)) => {
+                    self.progress
+                        .note(&format!("{}: given up: {reason}", state.name()));
+                    given_up.push(StateGivenUp {
+                        state: *state,
+                        reason,
+                    });
+                }
+            }
+        }
+        Ok(given_up)
+    }
+
+    fn run_state(&self, state: State, missing: &[u32]) -> Result<(), RoundError> {
+        self.fill(state)?;
+        let planned = round_seconds(self.plan, self.checked, state) * f64::from(self.plan.rounds);
+        let started = Instant::now();
+        for (done, number) in (1_u32..).zip(missing) {
+            self.run_round(state, *number)?;
+            let took = started.elapsed();
+            let left = (missing.len() as u32 - done) * (took / done);
+            let what = format!("{} round {number} of {}", state.name(), self.plan.rounds);
+            self.progress.round(&what, left);
+            // The estimate was too low: what a round takes must not be paid by the user's patience.
+            // That the clock decides, and not the times seen so far between entries, keeps the test honest.
+            if self.plan.budget.is_some()
+                && (took + took / done).as_secs_f64() > planned * 1.25 + 2.0
+            {
+                if left > Duration::ZERO {
+                    let what = "slower than estimated: ended after its share of the budget";
+                    self.progress
+                        .note(&format!("{}: {what}, {done} rounds", state.name()));
+                }
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Fills the cache once for all rounds of a state; the prepare step only verifies after that.
+    fn fill(&self, state: State) -> Result<(), RoundError> {
+        let Some(command) = fill_command(state, self.programs)? else {
+            return Ok(());
+        };
+        self.progress
+            .say(&format!("filling the cache for {}", state.name()));
+        let mut fill = Command::new(&command[0]);
+        fill.args(&command[1..]).arg(&self.input.path);
+        self.ours(&mut fill)
+    }
+
+    /// Runs a command of ours that brings a state about.
+    fn ours(&self, command: &mut Command) -> Result<(), RoundError> {
+        command.current_dir(&self.folder.path);
+        let finished = process::run(command, None)
+            .with_context(|| command.get_program().to_string_lossy().into_owned())?;
+        match finished.ended {
+            Ended::Interrupted => Err(interrupted()),
+            _ if finished.succeeded() => Ok(()),
+            _ if finished.code() == Some(69) => Err(RoundError::State(finished.cause().into())),
+            _ => Err(RoundError::Again(finished.cause().into())),
+        }
+    }
+
+    fn run_round(&self, state: State, number: u32) -> Result<(), RoundError> {
+        let mut reasons = Vec::new();
+        while reasons.len() < TRIES as usize {
+            self.folder.clear_partial();
+            match self.try_round(state, number) {
+                Err(RoundError::Again(reason)) => reasons.push(reason),
+                other => return other,
+            }
+        }
+        self.folder.clear_partial();
+        Err(RoundError::Again(reasons.pop().unwrap_or_default()))
+    }
+
+    fn try_round(&self, state: State, number: u32) -> Result<(), RoundError> {
+        let call = call(
+            self.plan,
+            state,
+            number,
+            self.programs,
+            self.input,
+            &self.folder.path,
+        )?;
+        let estimate = round_seconds(self.plan, self.checked, state);
+        let limits = self
+            .plan
+            .entries
+            .iter()
+            .filter_map(|e| Some(e.external.as_ref()?.limit));
+        let patience = Duration::from_secs_f64(60.0 + 10.0 * estimate + limits.sum::<f64>());
+        let outcome = call.run(
+            self.hyperfine,
+            &INTERRUPTED,
+            Some(Instant::now() + patience),
+        );
+        if let Some(change) = self.input.changed() {
+            let what = format!("the race is void: {} {change}", self.input.path.display());
+            return Err(failure(Code::Data, what).into());
+        }
+        match outcome {
+            Ok(_) => {}
+            Err(failure) if failure.kind == FailureKind::Interrupted => return Err(interrupted()),
+            Err(failure) => {
+                return Err(match (failure.kind, failure.contestant) {
+                    (FailureKind::Failed, Some(index)) => {
+                        self.explain(state, &call.contestants[index], &failure.to_string())
+                    }
+                    _ => RoundError::Again(failure.to_string()),
+                });
+            }
+        }
+        self.verify(&call, state, &self.folder.partial())?;
+        self.folder.finish_round(state, number)?;
+        Ok(())
+    }
+
+    /// Says why a round failed. hyperfine keeps what its children say to itself, so the prepare
+    /// step and the command are run once more, untimed, to hear it.
+    fn explain(&self, state: State, contestant: &Contestant, message: &str) -> RoundError {
+        let mut prepare = Command::new(&contestant.prepare[0]);
+        prepare.args(&contestant.prepare[1..]);
+        if let Err(error) = self.ours(&mut prepare) {
+            return error;
+        }
+        let mut command = Command::new(&contestant.command[0]);
+        command.args(&contestant.command[1..]);
+        match self.ours(&mut command) {
+            Ok(()) => RoundError::Again(format!("{}: {message}", contestant.name)),
+            Err(RoundError::Again(cause) | RoundError::State(cause)) => RoundError::State(format!(
+                "{} fails in state {}: {cause}",
+                contestant.name,
+                state.name()
+            )),
+            Err(race) => race,
+        }
+    }
+
+    /// Sees that every run has its proof and, if it is ours, the right answer.
+    fn verify(&self, call: &Call, state: State, files: &RoundFiles) -> Result<(), RoundError> {
+        let runs = round_log::read(&files.log)?;
+        let per_entry = self.plan.block(state).all() as usize;
+        if runs.len() != call.contestants.len() * per_entry {
+            let what = format!(
+                "{} runs asked for, {} prepared",
+                call.contestants.len() * per_entry,
+                runs.len()
+            );
+            return Err(RoundError::Again(what));
+        }
+        for (contestant, block) in call.contestants.iter().zip(runs.chunks(per_entry)) {
+            let external = self
+                .plan
+                .entries
+                .iter()
+                .any(|e| e.name == contestant.name && e.external.is_some());
+            for run in block.iter().filter(|_| !external) {
+                let Some(record) = &run.record else {
+                    return Err(RoundError::Again(format!(
+                        "{} left no record",
+                        contestant.name
+                    )));
+                };
+                if record.answer != self.checked.answer || record.bytes != self.input.identity.bytes
+                {
+                    let what = format!(
+                        "the race is void: {} answers {} over {} bytes, where {} over {} is right",
+                        contestant.name,
+                        record.answer,
+                        record.bytes,
+                        self.checked.answer,
+                        self.input.identity.bytes
+                    );
+                    return Err(failure(Code::Data, what).into());
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+fn interrupted() -> RoundError {
+    RoundError::Race(failure(
+        Code::Interrupted,
+        "interrupted; finished rounds are kept",
+    ))
+}
+
+/// The command that fills the cache for a state, without the file; `None` for a state that isn't filled.
+pub fn fill_command(state: State, programs: &Programs) -> Result<Option<Vec<String>>> {
+    let Some(how) = state.fill() else {
+        return Ok(None);
+    };
+    let words = [&programs.path("pagecache")?, "fill", "--how", how];
+    Ok(Some(words.map(str::to_string).into()))
+}
+
+/// One round's call of hyperfine: all entries of the state, in the order of the round.
+pub fn call(
+    plan: &Plan,
+    state: State,
+    number: u32,
+    programs: &Programs,
+    input: &Input,
+    folder: &Path,
+) -> Result<Call> {
+    let entries = plan.entries_in(state);
+    let order: Vec<usize> = match plan.order {
+        Order::Grouped => (0..entries.len()).collect(),
+        Order::Balanced => {
+            let orders = orders(entries.len());
+            orders[(number as usize - 1) % orders.len()].clone()
+        }
+    };
+    let contestants = order
+        .into_iter()
+        .map(|index| contestant(plan, entries[index], state, programs, input))
+        .collect::<Result<Vec<_>>>()?;
+    let block = plan.block(state);
+    Ok(Call {
+        contestants,
+        warmup: block.warmup as usize,
+        runs: block.runs as usize,
+        export: "rounds/partial.json".into(),
+        dir: folder.to_path_buf(),
+        env: vec![(
+            "READOFF_RECORD".into(),
+            folder.join("rounds/partial.log.jsonl").into(),
+        )],
+    })
+}
+
+fn contestant(
+    plan: &Plan,
+    entry: &Entry,
+    state: State,
+    programs: &Programs,
+    input: &Input,
+) -> Result<Contestant> {
+    let mut prepare = vec![programs.path("pagecache")?];
+    let words = [
+        "prepare",
+        "--state",
+        state.name(),
+        "--executable",
+        &entry.command[0],
+    ];
+    prepare.extend(words.map(String::from));
+    if plan.purge == Purge::System {
+        prepare.extend(["--purge", "system"].map(String::from));
+    }
+    prepare.push(input.argument().into());
+    Ok(Contestant {
+        name: entry.name.clone(),
+        command: entry.command.clone(),
+        prepare,
+    })
+}

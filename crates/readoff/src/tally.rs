@@ -1,0 +1,392 @@
+//! From finished rounds to figures: what is on disk is read, merged, and judged.
+
+use std::fmt::Write;
+
+use anyhow::{Context, Result};
+use serde::Serialize;
+
+use crate::hyperfine::{self, Export, Statistics};
+use crate::input::Identity;
+use crate::plan::{Order, Plan, State};
+use crate::results::Folder;
+use crate::round_log::{self, Prepared, Record};
+use crate::verdict::Verdict;
+
+/// What came out in one state.
+#[derive(Clone, Debug, Serialize)]
+pub struct StateTally {
+    /// The state.
+    pub state: State,
+    /// How the cache was filled, as the prepare steps logged it.
+    pub fill: String,
+    /// Finished rounds.
+    pub rounds: usize,
+    /// The verdict in one plain sentence.
+    pub sentence: String,
+    /// The verdict; none in grouped order, where nothing is paired.
+    pub verdict: Option<Verdict>,
+    /// A row an entry, fastest first.
+    pub rows: Vec<Row>,
+    /// All timed runs, in the order in which they ran.
+    #[serde(skip)]
+    pub runs: Vec<TimedRun>,
+    /// All rounds' exports in one.
+    #[serde(skip)]
+    pub export: Export,
+}
+
+/// One entry's figures in a state: over all runs, times in seconds, sizes in bytes.
+#[derive(Clone, Debug, Serialize)]
+pub struct Row {
+    /// The label.
+    pub entry: String,
+    /// Timed runs.
+    pub runs: usize,
+    /// Mean.
+    pub mean: f64,
+    /// Sample standard deviation; none for one run.
+    pub stddev: Option<f64>,
+    /// Median.
+    pub median: f64,
+    /// Shortest.
+    pub min: f64,
+    /// Longest.
+    pub max: f64,
+    /// Time over the reference's, paired by round; 1 for the reference itself.
+    pub ratio: Option<f64>,
+    /// The ratio's 95 % interval.
+    pub interval: Option<(f64, f64)>,
+    /// Mean user time.
+    pub user: Option<f64>,
+    /// Mean system time.
+    pub system: Option<f64>,
+    /// Median minor faults; none for an external.
+    pub minor_faults: Option<f64>,
+    /// Median major faults.
+    pub major_faults: Option<f64>,
+    /// Median bytes read from the device.
+    pub device_bytes: Option<f64>,
+    /// Largest peak resident set.
+    pub peak_rss: Option<u64>,
+    /// Median seconds until the whole file had arrived, for a strategy with two phases.
+    pub arrive: Option<f64>,
+    /// Median seconds of the work after that.
+    pub touch: Option<f64>,
+}
+
+/// One timed run: a row of `runs.csv`.
+#[derive(Clone, Debug)]
+pub struct TimedRun {
+    /// The label.
+    pub entry: String,
+    /// The round, from 1.
+    pub round: u32,
+    /// The entry's place in the round, from 1.
+    pub position: usize,
+    /// The entry before it in the round.
+    pub predecessor: Option<String>,
+    /// The run within its block, from 1.
+    pub run: usize,
+    /// hyperfine's figures.
+    pub timed: hyperfine::Run,
+    /// The state's proof.
+    pub prepared: Prepared,
+    /// What it said of itself.
+    pub record: Option<Record>,
+}
+
+/// Reads and judges the finished rounds of every state that has some.
+///
+/// # Errors
+/// A finished round's files can't be read.
+pub fn tally(plan: &Plan, folder: &Folder) -> Result<Vec<StateTally>> {
+    let mut tallies = Vec::new();
+    for state in &plan.states {
+        let numbers = folder.finished(*state);
+        if !numbers.is_empty() {
+            tallies.push(tally_state(plan, folder, *state, &numbers)?);
+        }
+    }
+    Ok(tallies)
+}
+
+fn tally_state(plan: &Plan, folder: &Folder, state: State, numbers: &[u32]) -> Result<StateTally> {
+    let mut exports = Vec::new();
+    let mut runs = Vec::new();
+    for number in numbers {
+        let files = folder.round(state, *number);
+        let export = Export::read(&files.export)?;
+        let log = round_log::read(&files.log)?;
+        runs.extend(
+            timed_runs(plan, state, *number, &export, &log)
+                .with_context(|| files.log.display().to_string())?,
+        );
+        exports.push(export);
+    }
+    let labels: Vec<String> = plan
+        .entries_in(state)
+        .iter()
+        .map(|e| e.name.clone())
+        .collect();
+    let (verdict, sentence) = match plan.order {
+        Order::Balanced => {
+            let verdict = Verdict::new(&labels, &medians(&labels, numbers, &runs), &plan.reference);
+            let sentence = verdict.sentence(state.name());
+            (Some(verdict), sentence)
+        }
+        Order::Grouped => (None, grouped_sentence(state, &labels, &runs)),
+    };
+    let mut rows: Vec<Row> = labels
+        .iter()
+        .filter_map(|label| row(label, &runs, verdict.as_ref(), &plan.reference))
+        .collect();
+    rows.sort_by(|a, b| a.median.total_cmp(&b.median));
+    let fill = runs
+        .first()
+        .map_or(String::new(), |run| run.prepared.fill.clone());
+    let export = Export::merge(exports)?;
+    Ok(StateTally {
+        state,
+        fill,
+        rounds: numbers.len(),
+        sentence,
+        verdict,
+        rows,
+        runs,
+        export,
+    })
+}
+
+/// Puts a round's export and log side by side. The log has warmups too, first in each block.
+fn timed_runs(
+    plan: &Plan,
+    state: State,
+    round: u32,
+    export: &Export,
+    log: &[round_log::Run],
+) -> Result<Vec<TimedRun>> {
+    let block = plan.block(state);
+    let names = export.names();
+    let mut timed = Vec::new();
+    for (index, blocks) in log.chunks(block.all() as usize).enumerate() {
+        let name = names.get(index).context("more runs logged than exported")?;
+        let exported = export.runs(name).context("an entry without runs")?;
+        let counted = &blocks[(block.warmup as usize).min(blocks.len())..];
+        for (run, (figures, logged)) in exported.iter().zip(counted).enumerate() {
+            timed.push(TimedRun {
+                entry: name.to_string(),
+                round,
+                position: index + 1,
+                predecessor: index.checked_sub(1).map(|before| names[before].to_string()),
+                run: run + 1,
+                timed: *figures,
+                prepared: logged.prepared.clone(),
+                record: logged.record.clone(),
+            });
+        }
+    }
+    Ok(timed)
+}
+
+/// Each entry's median in each round.
+fn medians(labels: &[String], rounds: &[u32], runs: &[TimedRun]) -> Vec<Vec<Option<f64>>> {
+    let cell = |label: &String, round: &u32| {
+        let times = runs
+            .iter()
+            .filter(|run| run.entry == *label && run.round == *round);
+        median(&times.map(|run| run.timed.seconds).collect::<Vec<_>>())
+    };
+    labels
+        .iter()
+        .map(|label| rounds.iter().map(|round| cell(label, round)).collect())
+        .collect()
+}
+
+fn row(label: &str, runs: &[TimedRun], verdict: Option<&Verdict>, reference: &str) -> Option<Row> {
+    let own: Vec<&TimedRun> = runs.iter().filter(|run| run.entry == label).collect();
+    let of_records = |figure: &dyn Fn(&Record) -> Option<f64>| {
+        let figures = own.iter().filter_map(|run| figure(run.record.as_ref()?));
+        median(&figures.collect::<Vec<_>>())
+    };
+    let times: Vec<f64> = own.iter().map(|run| run.timed.seconds).collect();
+    let statistics = statistics(&times)?;
+    let mean = |figure: &dyn Fn(&hyperfine::Run) -> Option<f64>| {
+        let figures: Option<Vec<f64>> = own.iter().map(|run| figure(&run.timed)).collect();
+        Some(crate::tally::statistics(&figures?)?.mean)
+    };
+    let standing = verdict.and_then(|v| v.entries.iter().find(|standing| standing.label == label));
+    let to_reference = standing.and_then(|standing| standing.to_reference.as_ref());
+    let itself = (label == reference && verdict.is_some()).then_some(1.0);
+    Some(Row {
+        entry: label.into(),
+        runs: statistics.count,
+        mean: statistics.mean,
+        stddev: statistics.stddev(),
+        median: statistics.median,
+        min: statistics.min,
+        max: statistics.max,
+        ratio: to_reference.map(|comparison| comparison.ratio).or(itself),
+        interval: to_reference.and_then(|comparison| comparison.low.zip(comparison.high)),
+        user: mean(&|run| run.user),
+        system: mean(&|run| run.system),
+        minor_faults: of_records(&|record| Some(record.minor_faults as f64)),
+        major_faults: of_records(&|record| Some(record.major_faults as f64)),
+        device_bytes: of_records(&|record| Some(record.device_bytes? as f64)),
+        peak_rss: own
+            .iter()
+            .filter_map(|run| run.record.as_ref()?.peak_rss)
+            .max(),
+        arrive: of_records(&|record| record.seconds_arrive),
+        touch: of_records(&|record| record.seconds_touch),
+    })
+}
+
+fn statistics(values: &[f64]) -> Option<Statistics> {
+    (!values.is_empty()).then(|| Statistics::of(values))
+}
+
+fn median(values: &[f64]) -> Option<f64> {
+    Some(statistics(values)?.median)
+}
+
+/// What hyperfine itself would say of one block each: the ratio of the means, its error
+/// propagated from both standard deviations (as in hyperfine's own relative speed).
+fn grouped_sentence(state: State, labels: &[String], runs: &[TimedRun]) -> String {
+    let mut means: Vec<(f64, f64, &String)> = labels
+        .iter()
+        .filter_map(|label| {
+            let times = runs
+                .iter()
+                .filter(|run| run.entry == *label)
+                .map(|run| run.timed.seconds);
+            let statistics = statistics(&times.collect::<Vec<_>>())?;
+            Some((statistics.mean, statistics.stddev().unwrap_or(0.0), label))
+        })
+        .collect();
+    means.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let mut sentence = format!("{}: ", state.name());
+    if let [(fast, fast_sd, first), (slow, slow_sd, second), ..] = means[..] {
+        let ratio = slow / fast;
+        let error = ratio * ((slow_sd / slow).powi(2) + (fast_sd / fast).powi(2)).sqrt();
+        let _ = write!(
+            sentence,
+            "{first} ran {ratio:.2} ± {error:.2} times as fast as {second}; a block each is not paired, \
+             so no winner is named"
+        );
+    } else {
+        let _ = write!(sentence, "nothing to compare");
+    }
+    sentence
+}
+
+/// All states' runs as CSV: a row a run, hyperfine's times beside the record's.
+///
+/// User and system are hyperfine's; its schema 1 has only their mean over a block, which then
+/// stands in each of the block's rows. Shares are of the file's size; an empty file is all resident.
+pub fn runs_csv(tallies: &[StateTally], input: &Identity) -> Result<Vec<u8>> {
+    let mut csv = csv::Writer::from_writer(Vec::new());
+    csv.write_record(CSV_HEAD)?;
+    let share = |resident: Option<u64>| {
+        let share = |bytes: u64| {
+            if input.bytes == 0 {
+                1.0
+            } else {
+                bytes as f64 / input.bytes as f64
+            }
+        };
+        resident
+            .map(|bytes| share(bytes).to_string())
+            .unwrap_or_default()
+    };
+    for tally in tallies {
+        for run in &tally.runs {
+            let mut row = vec![
+                run.entry.clone(),
+                tally.state.name().into(),
+                run.prepared.fill.clone(),
+                run.round.to_string(),
+                run.position.to_string(),
+                run.predecessor.clone().unwrap_or_default(),
+                run.run.to_string(),
+                share(run.prepared.found_resident),
+                share(run.prepared.resident),
+                run.prepared.by.clone(),
+                run.prepared.action.clone(),
+                run.prepared.seconds.to_string(),
+                run.timed.seconds.to_string(),
+                optional(run.timed.user),
+                optional(run.timed.system),
+                optional(run.timed.peak_memory),
+            ];
+            row.extend(
+                run.record
+                    .as_ref()
+                    .map_or(vec![String::new(); 17], record_fields),
+            );
+            csv.write_record(row)?;
+        }
+    }
+    Ok(csv.into_inner()?)
+}
+
+const CSV_HEAD: [&str; 33] = [
+    "entry",
+    "state",
+    "fill",
+    "round",
+    "position",
+    "predecessor",
+    "run",
+    "found_resident_share",
+    "resident_share",
+    "residency_by",
+    "prepare_action",
+    "prepare_seconds",
+    "wall",
+    "user",
+    "system",
+    "peak_memory",
+    "work",
+    "answer",
+    "bytes",
+    "record_seconds_open",
+    "record_seconds_arrive",
+    "record_seconds_touch",
+    "record_seconds_arrive_touch",
+    "record_seconds",
+    "record_user",
+    "record_system",
+    "minor_faults",
+    "major_faults",
+    "device_bytes",
+    "voluntary_switches",
+    "involuntary_switches",
+    "record_peak_rss",
+    "strategy",
+];
+
+fn record_fields(record: &Record) -> Vec<String> {
+    vec![
+        record.work.clone(),
+        record.answer.clone(),
+        record.bytes.to_string(),
+        record.seconds_open.to_string(),
+        optional(record.seconds_arrive),
+        optional(record.seconds_touch),
+        optional(record.seconds_arrive_touch),
+        record.seconds.to_string(),
+        record.user.to_string(),
+        record.system.to_string(),
+        record.minor_faults.to_string(),
+        record.major_faults.to_string(),
+        optional(record.device_bytes),
+        record.voluntary_switches.to_string(),
+        record.involuntary_switches.to_string(),
+        optional(record.peak_rss),
+        record.strategy.clone(),
+    ]
+}
+
+fn optional(value: Option<impl ToString>) -> String {
+    value.map(|value| value.to_string()).unwrap_or_default()
+}
