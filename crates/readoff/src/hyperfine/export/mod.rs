@@ -207,7 +207,7 @@ impl Statistics {
         }
     }
 
-    /// Sample standard deviation; none for one value.
+    /// Sample standard deviation as 1.x computes it; none for one value.
     pub fn stddev(&self) -> Option<f64> {
         (self.count > 1).then(|| (self.squares / (self.count - 1) as f64).sqrt())
     }

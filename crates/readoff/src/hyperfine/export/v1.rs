@@ -75,7 +75,6 @@ impl Entry {
         self.median = statistics.median;
         self.min = statistics.min;
         self.max = statistics.max;
-        let count = self.times.len();
-        self.stddev = (count > 1).then(|| (statistics.squares / (count - 1) as f64).sqrt());
+        self.stddev = statistics.stddev();
     }
 }

@@ -142,10 +142,9 @@ impl Summary {
             median,
             min,
             max,
+            count,
             squares,
-            ..
         } = Statistics::of(values);
-        let count = values.len();
         let stddev = (count > 1).then(|| ((1.0 / (count - 1) as f64) * squares).sqrt());
         Summary {
             unit,
