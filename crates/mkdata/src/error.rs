@@ -1,5 +1,6 @@
 //! Why no data was made.
 
+use std::fmt::Display;
 use std::io;
 use std::path::Path;
 
@@ -8,7 +9,7 @@ use std::path::Path;
 pub enum Error {
     /// A line for stderr and the exit code of sysexits(3).
     Failed {
-        /// 73 can't create, 74 I/O error.
+        /// 64 usage, 73 can't create, 74 I/O error.
         code: u8,
         /// File, cause and what to do, without the program's name.
         message: String,
@@ -18,8 +19,13 @@ pub enum Error {
 }
 
 impl Error {
+    /// What was asked for makes no sense (64).
+    pub fn usage(path: &Path, cause: impl Display) -> Self {
+        Self::new(64, path, cause)
+    }
+
     /// The output can't be created (73).
-    pub fn create(path: &Path, cause: impl std::fmt::Display) -> Self {
+    pub fn create(path: &Path, cause: impl Display) -> Self {
         Self::new(73, path, cause)
     }
 
@@ -29,7 +35,7 @@ impl Error {
     }
 
     // The path is quoted and escaped, so that any name stays on one line.
-    fn new(code: u8, path: &Path, cause: impl std::fmt::Display) -> Self {
+    fn new(code: u8, path: &Path, cause: impl Display) -> Self {
         Self::Failed {
             code,
             message: format!("{path:?}: {cause}"),

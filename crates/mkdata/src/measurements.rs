@@ -1,39 +1,15 @@
 //! The one-billion-row text: `Station;12.3` lines.
 
 use crate::error::Result;
-use crate::output::{Limit, Sink};
+use crate::padded::Padded;
 use crate::rng::Rng;
+use crate::sink::{Limit, Sink};
 
-/// What a row takes on average, bytes.
+/// What a row takes on average, bytes, rounded up.
 pub const MEAN_ROW: u64 = 14;
 
 /// Cities and the mean temperature of each, in the form of the rows themselves.
-const STATIONS: &str = include_str!("stations.txt");
-
-/// A text in a fixed-size array: to append all of it and cut is much faster than to append its length.
-#[derive(Clone, Copy)]
-struct Padded<const N: usize> {
-    bytes: [u8; N],
-    len: usize,
-}
-
-impl<const N: usize> Padded<N> {
-    fn new(text: &str) -> Self {
-        let mut bytes = [0; N];
-        bytes[..text.len()].copy_from_slice(text.as_bytes());
-        Self {
-            bytes,
-            len: text.len(),
-        }
-    }
-
-    #[inline]
-    fn append_to(&self, out: &mut Vec<u8>) {
-        let end = out.len() + self.len;
-        out.extend_from_slice(&self.bytes);
-        out.truncate(end);
-    }
-}
+pub const STATIONS: &str = include_str!("stations.txt");
 
 struct Station {
     /// The name and the semicolon.
@@ -113,8 +89,9 @@ mod tests {
     #[test]
     fn temperatures_have_one_decimal_and_no_negative_zero() {
         let text = |tenths| {
-            let padded = temperature(tenths);
-            String::from_utf8(padded.bytes[..padded.len].to_vec()).unwrap()
+            let mut out = Vec::new();
+            temperature(tenths).append_to(&mut out);
+            String::from_utf8(out).unwrap()
         };
         assert_eq!(
             [-999, -5, 0, 5, 123, 999].map(text),

@@ -1,86 +1,92 @@
-//! The output: checked before, written beside, on disk, then renamed into place.
+//! The output: checked before, written beside, brought to disk, then renamed into place.
 
-use std::fs::{self, File, Permissions};
-use std::io::{self, Write};
+use std::fs::{self, File, Metadata, Permissions};
+use std::io;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use indicatif::{ProgressBar, ProgressStyle};
 
+use crate::args::Common;
 use crate::error::{Error, Result};
+use crate::sink::Sink;
 use crate::sys;
 
-/// Bytes that one write(2) takes.
-pub const CHUNK: usize = 1 << 20;
-
-/// How much data to make.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Limit {
-    /// At most so many bytes, and whole rows.
-    Bytes(u64),
-    /// Exactly so many rows.
-    Rows(u64),
-}
-
-impl Limit {
-    /// The bytes to expect if a row takes `row` bytes on average; as large as can be where that overflows.
-    pub fn expected_bytes(self, row: u64) -> u64 {
-        match self {
-            Self::Bytes(bytes) => bytes,
-            Self::Rows(rows) => rows.saturating_mul(row),
-        }
-    }
-}
-
-/// A file to be made, not there yet.
+/// A file or a folder to be made, not there yet.
 pub struct Output {
     path: PathBuf,
+    /// The folder it is in.
     dir: PathBuf,
     force: bool,
     progress: ProgressBar,
 }
 
 impl Output {
-    /// Looks whether `path` can become a new file of about `bytes` bytes (or may be replaced, with `force`).
+    /// Looks whether a new file of about `bytes` bytes can be made (or replaced, with `--force`).
     ///
     /// # Errors
-    /// 73: `path` exists, is a folder, a link or a device, its folder is missing, or the disk has too little space.
-    pub fn file(path: &Path, bytes: u64, force: bool, quiet: bool) -> Result<Self> {
-        let output = Self::new(path, bytes, force, quiet)?;
-        match fs::symlink_metadata(&output.path) {
-            Ok(there) if there.is_dir() => {
-                Err(Error::create(path, "is a folder; name a file in it"))
+    /// 73: the path exists or is no regular file, its folder is missing, or the disk has too little space.
+    pub fn file(common: &Common, bytes: u64) -> Result<Self> {
+        Self::new(common, bytes, |there, _| {
+            if there.is_dir() {
+                Err("is a folder; name a file in it")
+            } else if !there.is_file() {
+                Err("is no regular file; name another one")
+            } else {
+                Ok(())
             }
-            Ok(there) if !there.is_file() => {
-                Err(Error::create(path, "is no regular file; name another one"))
-            }
-            Ok(_) if !force => Err(Error::create(path, "exists already; --force replaces it")),
-            Ok(_) => Ok(output),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(output),
-            Err(error) => Err(Error::create(path, error)),
-        }
+        })
     }
 
-    fn new(path: &Path, bytes: u64, force: bool, quiet: bool) -> Result<Self> {
-        let Some(name) = path.file_name() else {
-            return Err(Error::create(path, "is a folder; name a file in it")); // `.`, `..`, `/`
+    /// Looks whether a new folder with about `bytes` bytes in it can be made. With `--force` a folder is
+    /// replaced that holds nothing but what [`Output::write_folder`] has made.
+    ///
+    /// # Errors
+    /// 73, as for [`Output::file`].
+    pub fn folder(common: &Common, bytes: u64) -> Result<Self> {
+        Self::new(common, bytes, |there, path| {
+            if !there.is_dir() {
+                Err("is no folder; name another one")
+            } else if !holds_only_ours(path).unwrap_or(false) {
+                Err("is a folder with other files in it; name another one")
+            } else {
+                Ok(())
+            }
+        })
+    }
+
+    fn new(
+        common: &Common,
+        bytes: u64,
+        replaceable: impl FnOnce(&Metadata, &Path) -> std::result::Result<(), &'static str>,
+    ) -> Result<Self> {
+        let failed = |cause: &str| Err(Error::create(&common.path, cause));
+        let Some(name) = common.path.file_name() else {
+            return failed("is a folder of its own; name something in it"); // `.`, `..`, `/`
         };
-        let dir = match path.parent() {
+        let dir = match common.path.parent() {
             Some(dir) if dir != Path::new("") => dir,
             _ => Path::new("."),
         };
+        let path = dir.join(name);
+        match fs::symlink_metadata(&path) {
+            Ok(there) => match replaceable(&there, &path) {
+                Err(cause) => return failed(cause),
+                Ok(()) if !common.force => return failed("exists already; --force replaces it"),
+                Ok(()) => {}
+            },
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) => return failed(&error.to_string()),
+        }
         match sys::free_bytes(dir) {
-            Ok(Some(free)) if free < bytes => Err(Error::create(
-                path,
-                format!(
-                    "takes {bytes} bytes, {free} are free in {dir:?}; make it smaller or free some"
-                ),
+            Ok(Some(free)) if free < bytes => failed(&format!(
+                "takes {bytes} bytes, {free} are free in {dir:?}; make it smaller or free some"
             )),
             Ok(_) => Ok(Self {
-                path: dir.join(name),
+                path,
                 dir: dir.to_owned(),
-                force,
-                progress: progress(bytes, quiet),
+                force: common.force,
+                progress: progress(bytes, common.quiet),
             }),
             Err(error) => Err(Error::create(dir, error)),
         }
@@ -93,8 +99,7 @@ impl Output {
     /// 73 where no file can be made in the folder, 74 where writing fails, or the signal that came. The
     /// temporary file is removed.
     pub fn write_file<T>(self, fill: impl FnOnce(&mut Sink) -> Result<T>) -> Result<(T, u64)> {
-        let temporary = tempfile::Builder::new()
-            .prefix(".mkdata-")
+        let temporary = temporary()
             .permissions(Permissions::from_mode(0o666)) // less the umask, as for any new file
             .tempfile_in(&self.dir)
             .map_err(|error| Error::create(&self.path, error))?;
@@ -107,97 +112,77 @@ impl Output {
             temporary.persist_noclobber(&self.path)
         };
         named.map_err(|error| Error::create(&self.path, error.error))?;
-        self.progress.finish_and_clear();
+        Ok((filled, bytes))
+    }
+
+    /// Makes the folder with `files` files in it, `F_01.txt` and so on; `fill` writes the one with this index.
+    /// They go to a temporary folder, from which the folder is moved once all data is on disk. Returns the sum
+    /// of what `fill` returned, and the bytes of all files.
+    ///
+    /// # Errors
+    /// As for [`Output::write_file`].
+    pub fn write_folder(
+        self,
+        files: usize,
+        mut fill: impl FnMut(usize, &mut Sink) -> Result<u64>,
+    ) -> Result<(u64, u64)> {
+        let create = |error| Error::create(&self.path, error);
+        let temporary = temporary().tempdir_in(&self.dir).map_err(create)?;
+        let new = temporary.path().join("new");
+        fs::create_dir(&new).map_err(create)?;
+        let digits = files.to_string().len().max(2);
+        let (mut filled, mut bytes) = (0, 0);
+        for index in 0..files {
+            let name = format!("F_{:0digits$}.txt", index + 1);
+            let file = File::create_new(new.join(&name)).map_err(create)?;
+            let path = self.path.join(&name);
+            let mut sink = Sink::new(&file, &path, &self.progress);
+            filled += fill(index, &mut sink)?;
+            bytes += sink.finish()?;
+        }
+        // What is there goes to the temporary folder, and with it.
+        let old = temporary.path().join("old");
+        if self.force && self.path.exists() {
+            fs::rename(&self.path, &old).map_err(create)?;
+        }
+        if let Err(error) = fs::rename(&new, &self.path) {
+            // Ours couldn't be named: what was there gets its name back, if anything was.
+            let _ = fs::rename(&old, &self.path);
+            return Err(create(error));
+        }
         Ok((filled, bytes))
     }
 }
 
+/// How temporary files and folders are made: hidden, and removed when dropped.
+fn temporary() -> tempfile::Builder<'static, 'static> {
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".mkdata-");
+    builder
+}
+
+/// Whether a folder holds only files with names such as `F_01.txt`.
+fn holds_only_ours(dir: &Path) -> io::Result<bool> {
+    for entry in dir.read_dir()? {
+        let entry = entry?;
+        let name = entry.file_name();
+        let number = name
+            .to_str()
+            .and_then(|name| name.strip_prefix("F_")?.strip_suffix(".txt"));
+        let ours = number.is_some_and(|number| number.bytes().all(|digit| digit.is_ascii_digit()));
+        if !ours || !entry.file_type()?.is_file() {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// A bar on stderr, which indicatif hides where that is no terminal, and removes when it is dropped.
 fn progress(bytes: u64, quiet: bool) -> ProgressBar {
     if quiet {
         return ProgressBar::hidden();
     }
-    // On stderr, and hidden by indicatif itself where that is no terminal.
     let style = "{wide_bar} {bytes}/{total_bytes} {binary_bytes_per_sec} {eta}";
     ProgressBar::new(bytes)
         .with_style(ProgressStyle::with_template(style).expect("the template is well-formed"))
-}
-
-/// An open file that takes data in large pieces.
-pub struct Sink<'a> {
-    file: &'a File,
-    path: &'a Path,
-    progress: &'a ProgressBar,
-    buffer: Vec<u8>,
-    written: u64,
-}
-
-impl<'a> Sink<'a> {
-    fn new(file: &'a File, path: &'a Path, progress: &'a ProgressBar) -> Self {
-        Self {
-            file,
-            path,
-            progress,
-            buffer: Vec::with_capacity(2 * CHUNK),
-            written: 0,
-        }
-    }
-
-    /// Bytes taken so far.
-    pub fn position(&self) -> u64 {
-        self.written + self.buffer.len() as u64
-    }
-
-    /// Writes the whole chunks that have been appended.
-    ///
-    /// # Errors
-    /// 74 where write(2) fails, or the signal that came.
-    pub fn drain(&mut self) -> Result<()> {
-        self.write_out(self.buffer.len() / CHUNK * CHUNK)
-    }
-
-    /// Appends what `row` appends, again and again until `limit` is reached; returns the number of rows.
-    ///
-    /// # Errors
-    /// Those of [`Sink::drain`].
-    pub fn rows(&mut self, limit: Limit, mut row: impl FnMut(&mut Vec<u8>)) -> Result<u64> {
-        let (max_bytes, max_rows) = match limit {
-            Limit::Bytes(bytes) => (bytes, u64::MAX),
-            Limit::Rows(rows) => (u64::MAX, rows),
-        };
-        let mut rows = 0;
-        while rows < max_rows {
-            let before = self.buffer.len();
-            row(&mut self.buffer);
-            if self.position() > max_bytes {
-                self.buffer.truncate(before);
-                break;
-            }
-            rows += 1;
-            if self.buffer.len() >= CHUNK {
-                self.drain()?;
-            }
-        }
-        Ok(rows)
-    }
-
-    /// Writes the rest and brings the file to disk; returns its bytes.
-    fn finish(mut self) -> Result<u64> {
-        self.write_out(self.buffer.len())?;
-        let synced = self.file.sync_all();
-        synced.map_err(|error| Error::write(self.path, &error))?;
-        // A signal that came meanwhile: the file isn't named yet.
-        sys::interrupted().map_or(Ok(self.written), |signal| Err(Error::Interrupted(signal)))
-    }
-
-    fn write_out(&mut self, count: usize) -> Result<()> {
-        if let Some(signal) = sys::interrupted() {
-            return Err(Error::Interrupted(signal));
-        }
-        let written = self.file.write_all(&self.buffer[..count]);
-        written.map_err(|error| Error::write(self.path, &error))?;
-        self.buffer.drain(..count);
-        self.written += count as u64;
-        self.progress.inc(count as u64);
-        Ok(())
-    }
 }

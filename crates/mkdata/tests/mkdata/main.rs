@@ -6,8 +6,12 @@ use std::process::Command as Process;
 use assert_cmd::Command;
 use tempfile::TempDir;
 
+mod blocks;
+mod csv;
 mod measurements;
+mod mp4;
 mod output;
+mod text;
 
 /// `mkdata` with these words as arguments, run in `dir`.
 fn mkdata(dir: &TempDir, arguments: &str) -> Command {

@@ -13,7 +13,8 @@ use tempfile::TempDir;
 
 use crate::{mkdata, mkdata_process, names_in};
 
-fn one_line(cause: &str) -> impl Predicate<str> + use<> {
+/// A line on stderr that tells `cause`.
+pub fn one_line(cause: &str) -> impl Predicate<str> + use<> {
     is_match("^mkdata: [^\n]*\n$").unwrap().and(contains(cause))
 }
 
@@ -186,7 +187,7 @@ fn a_write_that_fails_midway_leaves_nothing() {
     // A limit on the file's size stands for any error of write(2): 2 MiB, in blocks of 512 or 1024 bytes.
     let mkdata = env!("CARGO_BIN_EXE_mkdata");
     let script = "ulimit -f 2048; exec \"$0\" measurements --size 8MiB data";
-    let command = assert_cmd::Command::new("sh")
+    let command = assert_cmd::Command::new("/bin/sh")
         .current_dir(dir.path())
         .args(["-c", script, mkdata])
         .assert();
@@ -201,19 +202,24 @@ fn a_write_that_fails_midway_leaves_nothing() {
 fn an_interrupted_run_leaves_nothing() {
     for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP] {
         let dir = TempDir::new().unwrap();
-        let mut child = mkdata_process(dir.path(), "measurements --size 4GB data")
-            .stdout(Stdio::null())
-            .spawn()
-            .unwrap();
-        wait_until("the temporary file is there", || {
-            !names_in(dir.path()).is_empty()
-        });
-        assert_ne!(names_in(dir.path()), ["data"]);
-        // SAFETY: a plain call; the child is ours and not reaped yet.
-        assert_eq!(unsafe { libc::kill(child.id() as libc::pid_t, signal) }, 0);
-        assert_eq!(child.wait().unwrap().signal(), Some(signal));
+        stop_midway(&dir, "measurements --size 1GB data", signal);
         assert!(names_in(dir.path()).is_empty());
     }
+}
+
+/// Sends `signal` to a run that has begun to write, and sees it die by it.
+pub fn stop_midway(dir: &TempDir, arguments: &str, signal: libc::c_int) {
+    let mut child = mkdata_process(dir.path(), arguments)
+        .stdout(Stdio::null())
+        .spawn()
+        .unwrap();
+    wait_until("the temporary file is there", || {
+        !names_in(dir.path()).is_empty()
+    });
+    assert_ne!(names_in(dir.path()), ["data"]);
+    // SAFETY: a plain call; the child is ours and not reaped yet.
+    assert_eq!(unsafe { libc::kill(child.id() as libc::pid_t, signal) }, 0);
+    assert_eq!(child.wait().unwrap().signal(), Some(signal));
 }
 
 #[test]
@@ -246,10 +252,10 @@ fn wait_until(what: &str, condition: impl Fn() -> bool) {
 }
 
 /// A tmpfs of 4 MiB on a folder, for root.
-struct SmallDisk(TempDir);
+pub struct SmallDisk(TempDir);
 
 impl SmallDisk {
-    fn mount() -> Result<Self, String> {
+    pub fn mount() -> Result<Self, String> {
         let dir = TempDir::new().unwrap();
         let mount = Command::new("mount")
             .args(["-t", "tmpfs", "-o", "size=4m", "mkdata-test"])
@@ -260,6 +266,11 @@ impl SmallDisk {
             Ok(output) => Err(String::from_utf8_lossy(&output.stderr).trim().to_owned()),
             Err(error) => Err(format!("mount: {error}")),
         }
+    }
+
+    /// Where it is mounted.
+    pub fn path(&self) -> &Path {
+        self.0.path()
     }
 }
 
@@ -286,5 +297,5 @@ fn a_full_disk_is_seen_before_anything_is_written() {
     mkdata(&disk.0, "measurements --size 4MiB data")
         .assert()
         .success();
-    assert_eq!(names_in(disk.0.path()), ["data"]);
+    assert_eq!(names_in(disk.path()), ["data"]);
 }
