@@ -1,0 +1,228 @@
+//! Every kind of filesystem, made and mounted by the tests on loop devices. They need root, loop
+//! devices and the mkfs tools, and are skipped by name where one is missing.
+
+mod common;
+
+use std::{
+    fs::{self, File},
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+use common::*;
+use pagecache::{Action, Method};
+use tempfile::TempDir;
+
+const BYTES: u64 = 12 * MIB + 123;
+const PAGES: u64 = BYTES.div_ceil(PAGE);
+/// xfs has no smaller ones.
+const IMAGE: u64 = 304 * MIB;
+
+/// A mounted filesystem; unmounted at the end, whatever happens. Its loop device goes with it.
+struct Mount {
+    point: PathBuf,
+    folder: TempDir,
+}
+
+impl Mount {
+    /// Runs `mount ARGUMENTS POINT`.
+    fn new(test: &str, folder: TempDir, arguments: &[&str]) -> Option<Mount> {
+        let point = folder.path().join("mounted");
+        fs::create_dir(&point).unwrap();
+        let mount = Mount { point, folder };
+        run(
+            test,
+            Command::new("mount").args(arguments).arg(&mount.point),
+        )?;
+        Some(mount)
+    }
+
+    fn image(&self) -> PathBuf {
+        self.folder.path().join("image")
+    }
+}
+
+impl Drop for Mount {
+    fn drop(&mut self) {
+        let _ = Command::new("umount").arg("-l").arg(&self.point).output();
+    }
+}
+
+/// None, with a word, if the command is missing or fails.
+fn run(test: &str, command: &mut Command) -> Option<()> {
+    let why = match command.output() {
+        Ok(output) if output.status.success() => return Some(()),
+        Ok(output) => String::from_utf8_lossy(&output.stderr)
+            .trim()
+            .replace('\n', " "),
+        Err(error) => error.to_string(),
+    };
+    eprintln!("skipped: {test}: {:?}: {why}", command.get_program());
+    None
+}
+
+fn root_folder(test: &str) -> Option<TempDir> {
+    if !is_root() {
+        eprintln!("skipped: {test}: needs root to mount");
+        return None;
+    }
+    folder(test)
+}
+
+/// A filesystem of its own on a loop device, with a file in it.
+fn mounted(test: &str, mkfs: &[&str], options: &str) -> Option<(Mount, PathBuf)> {
+    let folder = root_folder(test)?;
+    let image = folder.path().join("image");
+    File::create(&image).unwrap().set_len(IMAGE).unwrap();
+    run(test, Command::new(mkfs[0]).args(&mkfs[1..]).arg(&image))?;
+    let options = format!("loop,{options}");
+    let mount = Mount::new(test, folder, &["-o", &options, image.to_str().unwrap()])?;
+    let file = mount.point.join("file");
+    write(&file, BYTES);
+    Some((mount, file))
+}
+
+/// The whole round on a filesystem that has a cold state.
+fn every_state_is_reached(file: &Path, by: Method) {
+    // Read from the disk, not left by write: where blocks are smaller than pages, mincore doesn't
+    // call a page resident that was written in part, though it serves every read.
+    pagecache().arg("evict").arg(file).assert().success();
+    read(file);
+    let line = prepare("cold", file);
+    assert_eq!((line.by, line.action), (by, Action::Evicted));
+    assert_eq!((line.found_resident, line.resident), (Some(BYTES), Some(0)));
+    assert_eq!(resident_pages(file), 0);
+
+    let line = prepare("warm", file);
+    assert_eq!((line.action, line.resident), (Action::Filled, Some(BYTES)));
+    assert_eq!(resident_pages(file), PAGES);
+    assert_eq!(status(file)["resident"], BYTES);
+    assert_eq!(prepare("warm", file).action, Action::Verified);
+
+    pagecache().arg("evict").arg(file).assert().success();
+    assert_eq!(resident_pages(file), 0);
+    assert_eq!(status(file)["resident"], 0);
+
+    pagecache()
+        .args(["fill", "--how", "random"])
+        .arg(file)
+        .assert()
+        .success();
+    assert_eq!(resident_pages(file), PAGES);
+}
+
+fn a_loop_mounted_one(test: &str, mkfs: &[&str], options: &str) {
+    let Some((mount, file)) = mounted(test, mkfs, options) else {
+        return;
+    };
+    every_state_is_reached(&file, Method::Cachestat);
+    // The second cache: beneath a cold file the image is cold, too.
+    let line = prepare("cold", &file);
+    assert_eq!(line.notes, Vec::<String>::new());
+    let beneath = resident_pages(&mount.image());
+    assert!(
+        beneath <= IMAGE / PAGE / 100,
+        "{beneath} pages of the image are resident"
+    );
+}
+
+#[test]
+fn ext4() {
+    a_loop_mounted_one("ext4", &["mkfs.ext4", "-q"], "rw");
+}
+
+#[test]
+fn xfs() {
+    a_loop_mounted_one("xfs", &["mkfs.xfs", "-q"], "rw");
+}
+
+#[test]
+fn btrfs() {
+    a_loop_mounted_one("btrfs", &["mkfs.btrfs", "-q"], "rw");
+}
+
+#[test]
+fn btrfs_compressed() {
+    a_loop_mounted_one(
+        "btrfs_compressed",
+        &["mkfs.btrfs", "-q"],
+        "compress-force=zstd",
+    );
+}
+
+#[test]
+fn squashfs() {
+    let Some(folder) = root_folder("squashfs") else {
+        return;
+    };
+    let (source, image) = (folder.path().join("source"), folder.path().join("image"));
+    fs::create_dir(&source).unwrap();
+    write(&source.join("file"), BYTES);
+    let mut mksquashfs = Command::new("mksquashfs");
+    mksquashfs
+        .args([&source, &image])
+        .args(["-quiet", "-no-progress"]);
+    let Some(()) = run("squashfs", &mut mksquashfs) else {
+        return;
+    };
+    let arguments = ["-o", "loop,ro", image.to_str().unwrap()];
+    let Some(mount) = Mount::new("squashfs", folder, &arguments) else {
+        return;
+    };
+    every_state_is_reached(&mount.point.join("file"), Method::Cachestat);
+}
+
+#[test]
+fn overlayfs_where_cachestat_is_blind() {
+    const NAME: &str = "overlayfs_where_cachestat_is_blind";
+    let Some((below, _)) = mounted(NAME, &["mkfs.ext4", "-q"], "rw") else {
+        return;
+    };
+    let layers = ["lower", "upper", "work"].map(|name| below.point.join(name));
+    for layer in &layers {
+        fs::create_dir(layer).unwrap();
+    }
+    write(&layers[0].join("in lower"), BYTES);
+    let [lower, upper, work] = layers.each_ref().map(|layer| layer.to_str().unwrap());
+    let options = format!("lowerdir={lower},upperdir={upper},workdir={work}");
+    let folder = TempDir::new().unwrap();
+    let arguments = ["-t", "overlay", "overlay", "-o", &options];
+    let Some(mount) = Mount::new(NAME, folder, &arguments) else {
+        return;
+    };
+    write(&mount.point.join("in upper"), BYTES);
+    for name in ["in lower", "in upper"] {
+        every_state_is_reached(&mount.point.join(name), Method::Mincore);
+    }
+}
+
+#[test]
+fn tmpfs_has_no_cold_state() {
+    const NAME: &str = "tmpfs_has_no_cold_state";
+    let Some(folder) = root_folder(NAME) else {
+        return;
+    };
+    let Some(mount) = Mount::new(NAME, folder, &["-t", "tmpfs", "none"]) else {
+        return;
+    };
+    let file = mount.point.join("file");
+    write(&file, BYTES);
+    for command in [&["evict"][..], &["prepare", "--state", "cold"]] {
+        let output = pagecache().args(command).arg(&file).output().unwrap();
+        assert_eq!(output.status.code(), Some(69));
+        assert!(one_line(&output.stderr).contains("no cold state"));
+    }
+    assert_eq!(prepare("warm", &file).action, Action::Verified);
+    pagecache().arg("fill").arg(&file).assert().success();
+    assert_eq!(status(&file)["resident"], BYTES);
+
+    let sparse = mount.point.join("sparse");
+    File::create(&sparse).unwrap().set_len(BYTES).unwrap();
+    let output = pagecache()
+        .args(["prepare", "--state", "warm"])
+        .arg(&sparse)
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(69));
+    assert!(one_line(&output.stderr).contains("holes of a file in memory"));
+}
