@@ -19,5 +19,7 @@ if [ -z "${HYPERFINE:-}" ] && ! command -v hyperfine >/dev/null; then
     export HYPERFINE
 fi
 
+export READOFF_SUITES=${READOFF_SUITES:-$here/hyperfine/suites}
+export READOFF_DATA=${READOFF_DATA:-$target/data}
 export READOFF_RESULTS=${READOFF_RESULTS:-$here/results}
 exec "$target/release/readoff" run "$@"

@@ -13,8 +13,8 @@ const RUN_OVERHEAD: f64 = 0.006;
 
 /// Sets the number of rounds: what was asked for, else what the budget (seconds) has room for. Where
 /// that is fewer than a verdict needs, the plan is made smaller, in this order: entries that would
-/// eat half of the budget alone are left out; warm runs are no longer repeated; only the suite's
-/// core entries stay. Returns what was done, for the user.
+/// eat half of the budget alone are left out; warm runs are no longer repeated; the slowest go until
+/// only the suite's core entries are left. Returns what was done, for the user.
 pub fn fit(plan: &mut Plan, checked: &Checked, rounds: Option<u32>, budget: f64) -> Vec<String> {
     let mut notes = Vec::new();
     if plan.order == Order::Grouped {
@@ -36,19 +36,17 @@ pub fn fit(plan: &mut Plan, checked: &Checked, rounds: Option<u32>, budget: f64)
         }
         notes.push("a large file for this budget: one run an entry and round, no warmup".into());
     }
-    if !enough(plan) && plan.entries.iter().any(|entry| entry.core) {
-        let others: Vec<String> = plan
-            .entries
-            .iter()
-            .filter(|entry| !entry.core && entry.name != plan.reference)
-            .map(|entry| entry.name.clone())
-            .collect();
-        for name in others {
-            plan.skip(
-                &name,
-                "left out: the budget has room for the core entries only",
-            );
-        }
+    while !enough(plan) {
+        let Some((name, cost)) = slowest(plan, checked) else {
+            break;
+        };
+        plan.skip(
+            &name,
+            format!(
+                "{} for six rounds is more than the budget has room for",
+                seconds(cost)
+            ),
+        );
     }
     let rounds = rounds_within(plan, checked, budget);
     plan.rounds = (rounds as u32).clamp(1, MAX_ROUNDS);
@@ -65,20 +63,7 @@ pub fn fit(plan: &mut Plan, checked: &Checked, rounds: Option<u32>, budget: f64)
 }
 
 fn leave_out_gluttons(plan: &mut Plan, checked: &Checked, budget: f64) {
-    let gluttons: Vec<(String, f64)> = plan
-        .entries
-        .iter()
-        .filter(|entry| entry.name != plan.reference && !entry.core)
-        .map(|entry| {
-            let cost = entry
-                .states
-                .iter()
-                .map(|s| block_seconds(plan, checked, &entry.name, *s));
-            (entry.name.clone(), cost.sum::<f64>() * FEWEST_ROUNDS as f64)
-        })
-        .filter(|(_, cost)| *cost > budget / 2.0)
-        .collect();
-    for (name, cost) in gluttons {
+    while let Some((name, cost)) = slowest(plan, checked).filter(|(_, cost)| *cost > budget / 2.0) {
         plan.skip(
             &name,
             format!(
@@ -88,6 +73,22 @@ fn leave_out_gluttons(plan: &mut Plan, checked: &Checked, budget: f64) {
             ),
         );
     }
+}
+
+/// The entry, of those that may go, whose [`FEWEST_ROUNDS`] take the longest, in seconds.
+fn slowest(plan: &Plan, checked: &Checked) -> Option<(String, f64)> {
+    let may_go = plan
+        .entries
+        .iter()
+        .filter(|entry| !entry.core && entry.name != plan.reference);
+    let costs = may_go.map(|entry| {
+        let cost = entry
+            .states
+            .iter()
+            .map(|s| block_seconds(plan, checked, &entry.name, *s));
+        (entry.name.clone(), cost.sum::<f64>() * FEWEST_ROUNDS as f64)
+    });
+    costs.max_by(|a, b| a.1.total_cmp(&b.1))
 }
 
 fn rounds_within(plan: &Plan, checked: &Checked, budget: f64) -> f64 {
@@ -204,16 +205,25 @@ mod tests {
     fn a_large_file_keeps_the_core_and_gets_single_runs() {
         let mut plan = plan(&["read", "mmap"], &["a", "b", "c"]);
         let times = [
-            ("read", 5.0),
-            ("mmap", 5.0),
-            ("a", 5.0),
-            ("b", 5.0),
-            ("c", 5.0),
+            ("read", 6.0),
+            ("mmap", 6.0),
+            ("a", 3.2),
+            ("b", 3.1),
+            ("c", 3.0),
         ];
         fit(&mut plan, &checked(&times), None, 120.0);
-        assert_eq!(plan.entries.len(), 2);
         assert_eq!(plan.block(State::Warm), Block { warmup: 0, runs: 1 });
-        assert_eq!(plan.rounds, 11);
+        let names: Vec<&str> = plan
+            .entries
+            .iter()
+            .map(|entry| entry.name.as_str())
+            .collect();
+        assert_eq!(
+            names,
+            ["read", "mmap", "b", "c"],
+            "the slowest of the rest went"
+        );
+        assert_eq!(plan.rounds, 6);
     }
 
     #[test]

@@ -58,11 +58,22 @@ pub fn list(args: &ListArgs) -> Result<()> {
     Ok(())
 }
 
+/// What its program says of itself, and the options that make it another entry.
 fn about(entry: &Entry, programs: &Programs) -> String {
     let program = entry.command[0].rsplit('/').next().unwrap_or_default();
-    programs
+    let about = programs
         .help(program)
-        .map_or_else(|reason| reason, |help| help.about().to_string())
+        .map_or_else(|reason| reason, |h| h.about().to_string());
+    let options: Vec<&str> = entry.command[1..]
+        .iter()
+        .map(String::as_str)
+        .take_while(|word| *word != "--work")
+        .collect();
+    if options.is_empty() {
+        about
+    } else {
+        format!("{about} ({})", options.join(" "))
+    }
 }
 
 fn can_run(entry: &Entry, plan: &Plan) -> Result<String> {

@@ -113,8 +113,18 @@ impl Programs {
         })
     }
 
-    /// The project's build folder, where hyperfine's installer puts it and data is kept.
-    pub fn target(&self) -> Option<&Path> {
+    /// Where the project's own installer puts hyperfine.
+    pub fn installed_hyperfine(&self) -> Option<PathBuf> {
+        Some(self.target()?.join("hyperfine/bin/hyperfine"))
+    }
+
+    /// The data folder: `$READOFF_DATA`, or `data` in the project's build folder.
+    pub fn data(&self) -> Option<PathBuf> {
+        let from_env = env::var_os("READOFF_DATA").map(PathBuf::from);
+        from_env.or_else(|| Some(self.target()?.join("data")))
+    }
+
+    fn target(&self) -> Option<&Path> {
         self.folder
             .ancestors()
             .find(|folder| folder.ends_with("target"))

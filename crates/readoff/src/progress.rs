@@ -60,11 +60,12 @@ impl Progress {
 
     /// A round is done; `left` is how long the rest will take.
     pub fn round(&self, what: &str, left: Duration) {
-        let message = format!(
-            "{what} done, {} passed, about {} left",
-            seconds(self.started.elapsed().as_secs_f64()),
-            seconds(left.as_secs_f64())
-        );
+        let passed = seconds(self.started.elapsed().as_secs_f64());
+        let left = match left.is_zero() {
+            true => String::new(),
+            false => format!(", about {} left", seconds(left.as_secs_f64())),
+        };
+        let message = format!("{what} done, {passed} passed{left}");
         match self.kind {
             Kind::Lines => eprintln!("{message}"),
             _ => self.say(&message),

@@ -88,11 +88,7 @@ fn results_root(args: &RunArgs) -> PathBuf {
 }
 
 fn find_hyperfine(args: &RunArgs, programs: &Programs) -> Result<Hyperfine> {
-    let installed: Vec<PathBuf> = programs
-        .target()
-        .map(|target| target.join("hyperfine/bin/hyperfine"))
-        .into_iter()
-        .collect();
+    let installed: Vec<PathBuf> = programs.installed_hyperfine().into_iter().collect();
     Hyperfine::find(args.hyperfine.as_deref(), &installed)
 }
 

@@ -22,15 +22,12 @@ const SIZE: u64 = 1 << 30;
 /// # Errors
 /// There is no data folder (an installed readoff has none), or the sample can't be made.
 pub fn sample(programs: &Programs, progress: &Progress) -> Result<PathBuf> {
-    let folder = programs
-        .target()
-        .map(|target| target.join("data"))
-        .ok_or_else(|| {
-            failure(
-                Code::Usage,
-                "name a file: a sample is only made beside the project's own build",
-            )
-        })?;
+    let folder = programs.data().ok_or_else(|| {
+        failure(
+            Code::Usage,
+            "name a file: a sample is only made beside the project's own build",
+        )
+    })?;
     fs::create_dir_all(&folder)
         .map_err(|e| failure(Code::CantCreate, format!("{}: {e}", folder.display())))?;
     let path_of = |bytes: u64| folder.join(format!("measurements-{}MiB.txt", bytes >> 20));
