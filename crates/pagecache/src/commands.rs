@@ -157,6 +157,10 @@ pub fn prepare(args: &args::Prepare) -> u8 {
     if code != 0 {
         return code;
     }
+    if files.is_empty() {
+        let why = "has no regular file in it".to_owned();
+        return complain(&Error::NoInput(args.paths[0].clone(), why));
+    }
     let request = Request {
         state: args.state,
         executable: args.executable.as_deref(),

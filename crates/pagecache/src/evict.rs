@@ -43,7 +43,8 @@ pub(crate) fn evict_open(path: &Path, file: &File) -> Result<Evicted, Error> {
     })
 }
 
-fn drop_pages_of(path: &Path, file: &File) -> Result<Residency, Error> {
+/// [`evict`] without what lies beneath.
+pub(crate) fn drop_pages_of(path: &Path, file: &File) -> Result<Residency, Error> {
     require_cold_state(path, file)?;
     let mut look = residency(file).map_err(Error::io(path))?;
     for (attempt, wait) in WAITS.into_iter().enumerate() {

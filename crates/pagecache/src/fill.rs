@@ -10,8 +10,8 @@ use std::{
 use clap::ValueEnum;
 
 use crate::{
-    Error, Residency, State, evict::evict_open, memory::refuse_larger_than_memory, open, residency,
-    sys,
+    Error, Residency, State, evict::drop_pages_of, memory::refuse_larger_than_memory, open,
+    residency, sys,
 };
 
 /// Large enough that system calls cost nothing, small enough for a core's cache.
@@ -43,7 +43,7 @@ pub fn fill(path: &Path, how: Fill) -> Result<Residency, Error> {
 pub(crate) fn fill_open(path: &Path, file: &File, how: Fill) -> Result<Residency, Error> {
     let filesystem = sys::filesystem_of(file).map_err(Error::io(path))?;
     if filesystem.has_cold_state {
-        evict_open(path, file)?;
+        drop_pages_of(path, file)?;
     }
     // An own description: readahead's state and advice belong to it.
     let reader = open(path)?;

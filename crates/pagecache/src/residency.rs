@@ -34,7 +34,8 @@ impl fmt::Display for Method {
 /// What of a file is in the page cache. Bytes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Residency {
-    /// The file's size.
+    /// The file's size. "bytes" in JSON, as in the prepare line.
+    #[serde(rename = "bytes")]
     pub total: u64,
     /// In the page cache; none where that can't be told.
     pub resident: Option<u64>,
@@ -124,7 +125,8 @@ pub enum State {
 /// How much of `file` is in the page cache now.
 ///
 /// Where the system can't tell, that is a value ([`Method::Unknown`]), not an error; fails only as
-/// fstat(2), fstatfs(2) and mmap(2) do. Costs about 10 µs a GiB in large folios, more in small ones.
+/// fstat(2), fstatfs(2) and mmap(2) do. A GiB costs about
+/// 0.1 ms in large folios and 17 ms in small ones.
 pub fn residency(file: &File) -> io::Result<Residency> {
     let total = file.metadata()?.len();
     let filesystem = sys::filesystem_of(file)?;

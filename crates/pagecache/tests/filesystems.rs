@@ -4,7 +4,8 @@
 mod common;
 
 use std::{
-    fs::{self, File},
+    fs::{self, File, Permissions},
+    os::unix::{fs::PermissionsExt, process::CommandExt},
     path::{Path, PathBuf},
     process::Command,
 };
@@ -152,17 +153,7 @@ fn btrfs_compressed() {
 
 #[test]
 fn squashfs() {
-    let Some(folder) = root_folder("squashfs") else {
-        return;
-    };
-    let (source, image) = (folder.path().join("source"), folder.path().join("image"));
-    fs::create_dir(&source).unwrap();
-    write(&source.join("file"), BYTES);
-    let mut mksquashfs = Command::new("mksquashfs");
-    mksquashfs
-        .args([&source, &image])
-        .args(["-quiet", "-no-progress"]);
-    let Some(()) = run("squashfs", &mut mksquashfs) else {
+    let Some((folder, image)) = squashfs_image("squashfs") else {
         return;
     };
     let arguments = ["-o", "loop,ro", image.to_str().unwrap()];
@@ -170,6 +161,97 @@ fn squashfs() {
         return;
     };
     every_state_is_reached(&mount.point.join("file"), Method::Cachestat);
+}
+
+#[test]
+fn fuse_is_unknown_and_acted_on_all_the_same() {
+    const NAME: &str = "fuse_is_unknown_and_acted_on_all_the_same";
+    let Some((folder, image)) = squashfs_image(NAME) else {
+        return;
+    };
+    let point = folder.path().join("mounted");
+    fs::create_dir(&point).unwrap();
+    let mount = Mount { point, folder };
+    let mut squashfuse = Command::new("squashfuse");
+    squashfuse.args([&image, &mount.point]);
+    let Some(()) = run(NAME, &mut squashfuse) else {
+        return;
+    };
+    let file = mount.point.join("file");
+    for (state, action) in [("warm", Action::Filled), ("cold", Action::Evicted)] {
+        let line = prepare(state, &file);
+        assert_eq!((line.by, line.action), (Method::Unknown, action));
+        assert_eq!(
+            (line.found_resident, line.resident, line.dirty),
+            (None, None, None)
+        );
+        assert!(
+            line.notes[0].contains("fuse has a cache of its own"),
+            "{:?}",
+            line.notes
+        );
+    }
+    assert!(status(&file)["resident"].is_null());
+}
+
+/// The image of a squashfs with one file in it, and the folder that it's in.
+fn squashfs_image(test: &str) -> Option<(TempDir, PathBuf)> {
+    let folder = root_folder(test)?;
+    let (source, image) = (folder.path().join("source"), folder.path().join("image"));
+    fs::create_dir(&source).unwrap();
+    write(&source.join("file"), BYTES);
+    let mut mksquashfs = Command::new("mksquashfs");
+    mksquashfs
+        .args([&source, &image])
+        .args(["-quiet", "-no-progress"]);
+    run(test, &mut mksquashfs)?;
+    Some((folder, image))
+}
+
+#[test]
+fn an_image_that_can_t_be_read_is_a_second_cache_that_stays() {
+    const NAME: &str = "an_image_that_can_t_be_read_is_a_second_cache_that_stays";
+    let Some((mount, file)) = mounted(NAME, &["mkfs.ext4", "-q"], "rw") else {
+        return;
+    };
+    fs::set_permissions(mount.image(), Permissions::from_mode(0o600)).unwrap();
+    let binary = public_copy(&mount.folder);
+    let mut command = Command::new(binary);
+    command.uid(65534).gid(65534).arg("evict").arg(&file);
+    let Ok(output) = command.output() else {
+        return eprintln!("skipped: {NAME}: nobody can't enter the build's folder");
+    };
+    assert!(output.status.success(), "{output:?}");
+    let words = String::from_utf8(output.stderr).unwrap();
+    assert!(
+        words.contains("is a second cache, and was not evicted"),
+        "{words}"
+    );
+    assert!(words.contains("ermission denied"), "{words}");
+    assert_eq!(resident_pages(&file), 0);
+}
+
+#[test]
+fn an_image_read_by_direct_io_is_no_second_cache() {
+    const NAME: &str = "an_image_read_by_direct_io_is_no_second_cache";
+    let Some((mount, file)) = mounted(NAME, &["mkfs.ext4", "-q"], "rw") else {
+        return;
+    };
+    let device = Command::new("findmnt")
+        .args(["-no", "SOURCE"])
+        .arg(&mount.point)
+        .output();
+    let device = String::from_utf8(device.unwrap().stdout).unwrap();
+    let mut losetup = Command::new("losetup");
+    losetup.args(["--direct-io=on", device.trim()]);
+    let Some(()) = run(NAME, &mut losetup) else {
+        return;
+    };
+    // Who else reads the image is not evicted: the file never passes through those pages.
+    read(&mount.image());
+    let resident = resident_pages(&mount.image());
+    pagecache().arg("evict").arg(&file).assert().success();
+    assert_eq!(resident_pages(&mount.image()), resident);
 }
 
 #[test]

@@ -169,6 +169,17 @@ fn lines_are_appended_and_files_are_summed() {
 }
 
 #[test]
+fn a_folder_without_files_is_no_input() {
+    let folder = tempfile::tempdir().unwrap();
+    pagecache()
+        .args(["prepare", "--state", "warm"])
+        .arg(folder.path())
+        .assert()
+        .code(66)
+        .stderr(predicate::str::contains("no regular file"));
+}
+
+#[test]
 fn a_log_that_can_t_be_made_exits_73() {
     let Some(folder) = folder("a_log_that_can_t_be_made_exits_73") else {
         return;

@@ -35,7 +35,7 @@ fn counts_exactly_the_pages_that_were_read() {
     assert_eq!(resident_pages(&file), 3);
     let status = status(&file);
     assert_eq!(status["resident"], 3 * PAGE);
-    assert_eq!(status["total"], 4 * MIB + 123);
+    assert_eq!(status["bytes"], 4 * MIB + 123);
 }
 
 #[test]

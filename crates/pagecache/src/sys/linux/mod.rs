@@ -20,7 +20,7 @@ pub use filesystem::{filesystem, filesystem_of};
 pub use holders::holders;
 pub use memory::memory_left;
 
-/// The system call's number on every architecture that the standard library supports, but for MIPS.
+/// The same number on every architecture but MIPS, where it is none (ENOSYS) and mincore(2) answers.
 /// libc doesn't have it for all.
 const SYS_CACHESTAT: libc::c_long = 451;
 
