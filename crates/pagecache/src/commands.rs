@@ -3,6 +3,7 @@
 
 use std::{
     env,
+    fmt::Display,
     io::{self, Write},
     path::{Path, PathBuf},
 };
@@ -16,9 +17,14 @@ use serde::Serialize;
 
 use crate::{args, walk};
 
-/// One line on stderr; returns the exit code.
+/// One line on stderr. Nothing is left to do where that can't be written.
+pub fn say(text: impl Display) {
+    let _ = writeln!(io::stderr(), "pagecache: {text}");
+}
+
+/// Says what went wrong; returns the exit code.
 pub fn complain(error: &Error) -> u8 {
-    eprintln!("pagecache: {error}");
+    say(error);
     error.exit_code()
 }
 
@@ -178,7 +184,7 @@ fn prepare_and_log(files: &[PathBuf], request: Request) -> Result<(), Error> {
         prepared.append_to(Path::new(&log))?;
     }
     for note in &prepared.notes {
-        eprintln!("pagecache: {note}");
+        say(note);
     }
     print(&sentence(&prepared))
 }
@@ -206,6 +212,6 @@ fn sentence(prepared: &Prepared) -> String {
 
 fn warn<'a>(name: &OneLine, notes: impl Iterator<Item = &'a String>) {
     for note in notes {
-        eprintln!("pagecache: {name}: {note}");
+        say(format_args!("{name}: {note}"));
     }
 }

@@ -9,7 +9,7 @@ use std::{
 
 use pagecache::{Error, OneLine, describe, filesystem};
 
-use crate::commands::complain;
+use crate::commands::{complain, say};
 
 /// The files named and those below the folders named, in order, each once. What isn't a regular file
 /// in a folder is named on stderr and passed over; links are not followed there. The second value is
@@ -44,11 +44,11 @@ impl Walk {
                 Err(cause) => self.fail(&path, cause.to_string()),
                 Ok(kind) if kind.is_file() => self.add(path),
                 Ok(kind) if kind.is_dir() || path == top => self.push_entries(&path, &mut pending),
-                Ok(kind) => eprintln!(
-                    "pagecache: {}: passed over: {}",
+                Ok(kind) => say(format_args!(
+                    "{}: passed over: {}",
                     OneLine(&path),
                     describe(kind)
-                ),
+                )),
             }
         }
     }
