@@ -109,7 +109,7 @@ fn subset_means(values: &[f64]) -> Vec<f64> {
     }
     let mut rng = fastrand::Rng::with_seed(SEED);
     let mut subset = vec![0u8; tables.len()];
-    let mut random_mean = || {
+    let random_mean = || {
         rng.fill(&mut subset);
         for (bits, sums) in subset.iter_mut().zip(&tables) {
             // The last table has fewer than 8 values.
@@ -118,7 +118,7 @@ fn subset_means(values: &[f64]) -> Vec<f64> {
         mean_of(&subset)
     };
     // An empty subset (1 in 2^17 at most) has no mean; another one is drawn.
-    std::iter::repeat_with(|| random_mean())
+    std::iter::repeat_with(random_mean)
         .flatten()
         .take(SAMPLES)
         .collect()
