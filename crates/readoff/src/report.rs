@@ -1,6 +1,9 @@
 //! What a person reads at the end: the table on the terminal, and `report.md`.
 
+use std::collections::BTreeSet;
 use std::fmt::Write;
+
+use pagecache::Action;
 
 use crate::format::{Table, markdown_escape, printable, rate, ratio, seconds, size};
 use crate::hyperfine::quote;
@@ -146,7 +149,7 @@ fn proof(tally: &StateTally) -> String {
     });
     let shares: Vec<f64> = shares.collect();
     let (runs, rounds) = (tally.runs.len(), tally.rounds);
-    let fill = match tally.fill.as_str() {
+    let fill = match tally.fill {
         "none" => "nothing filled the cache".to_string(),
         "found" => "the cache as it was found".to_string(),
         how => format!("cache filled by {how}"),
@@ -163,7 +166,27 @@ fn proof(tally: &StateTally) -> String {
         }
         _ => "how much of the file was resident is **unknown** here".to_string(),
     };
-    format!("{rounds} rounds, {runs} runs; {fill}; {known}.\n")
+    let mut text = format!("{rounds} rounds, {runs} runs; {fill}; {known}.\n");
+    let refilled = tally
+        .runs
+        .iter()
+        .filter(|run| run.prepared.action == Action::Filled)
+        .count();
+    if refilled > 0 {
+        let _ = writeln!(
+            text,
+            "Pages were lost and filled again before {refilled} of the runs."
+        );
+    }
+    let notes: BTreeSet<&String> = tally
+        .runs
+        .iter()
+        .flat_map(|run| &run.prepared.notes)
+        .collect();
+    for note in notes {
+        let _ = writeln!(text, "- {}", markdown_escape(note));
+    }
+    text
 }
 
 /// File to memory, then touch: for the strategies that have two phases.

@@ -4,6 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use anyhow::Result;
+use pagecache::Prepared;
 use serde::Deserialize;
 
 use crate::error::{Code, failure};
@@ -14,27 +15,6 @@ use crate::error::{Code, failure};
 enum Line {
     Prepare(Prepared),
     Record(Record),
-}
-
-/// What the prepare step found and brought about before a run. Sizes in bytes.
-#[derive(Clone, Debug, Deserialize, PartialEq)]
-pub struct Prepared {
-    /// The state asked for.
-    pub state: String,
-    /// How the cache was filled: `none`, `readahead`, `random`, or `found`.
-    pub fill: String,
-    /// What had to be done: `verified`, `evicted`, `filled`, `none`.
-    pub action: String,
-    /// What told the residency: `cachestat`, `mincore`, `unknown`.
-    pub by: String,
-    /// Size of the file.
-    pub bytes: u64,
-    /// Resident bytes on arrival: what the run before left.
-    pub found_resident: Option<u64>,
-    /// Resident bytes when the run began.
-    pub resident: Option<u64>,
-    /// Seconds it took.
-    pub seconds: f64,
 }
 
 /// What a strategy says about its own run. Times in seconds, sizes in bytes.

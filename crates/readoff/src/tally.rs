@@ -3,13 +3,14 @@
 use std::fmt::Write;
 
 use anyhow::{Context, Result};
+use pagecache::Prepared;
 use serde::Serialize;
 
 use crate::hyperfine::{self, Export, Statistics};
 use crate::input::Identity;
 use crate::plan::{Order, Plan, State};
 use crate::results::Folder;
-use crate::round_log::{self, Prepared, Record};
+use crate::round_log::{self, Record};
 use crate::verdict::Verdict;
 
 /// What came out in one state.
@@ -17,8 +18,9 @@ use crate::verdict::Verdict;
 pub struct StateTally {
     /// The state.
     pub state: State,
-    /// How the cache was filled, as the prepare steps logged it.
-    pub fill: String,
+    /// How the cache was filled: by whom before the first round, and by the same again where pages
+    /// were lost; `none` for a cold one, `found` for one raced as it was found.
+    pub fill: &'static str,
     /// Finished rounds.
     pub rounds: usize,
     /// The verdict in one plain sentence.
@@ -141,9 +143,10 @@ fn tally_state(plan: &Plan, folder: &Folder, state: State, numbers: &[u32]) -> R
         .filter_map(|label| row(label, &runs, verdict.as_ref(), &plan.reference))
         .collect();
     rows.sort_by(|a, b| a.median.total_cmp(&b.median));
-    let fill = runs
-        .first()
-        .map_or(String::new(), |run| run.prepared.fill.clone());
+    let fill = match state {
+        State::AsIs => "found",
+        _ => state.fill().unwrap_or("none"),
+    };
     let export = Export::merge(exports)?;
     Ok(StateTally {
         state,
@@ -303,15 +306,15 @@ pub fn runs_csv(tallies: &[StateTally], input: &Identity) -> Result<Vec<u8>> {
             let mut row = vec![
                 run.entry.clone(),
                 tally.state.name().into(),
-                run.prepared.fill.clone(),
+                tally.fill.into(),
                 run.round.to_string(),
                 run.position.to_string(),
                 run.predecessor.clone().unwrap_or_default(),
                 run.run.to_string(),
                 share(run.prepared.found_resident),
                 share(run.prepared.resident),
-                run.prepared.by.clone(),
-                run.prepared.action.clone(),
+                run.prepared.by.to_string(),
+                format!("{:?}", run.prepared.action).to_lowercase(),
                 run.prepared.seconds.to_string(),
                 run.timed.seconds.to_string(),
                 optional(run.timed.user),
