@@ -131,7 +131,7 @@ fn block_seconds(plan: &Plan, checked: &Checked, name: &str, state: State) -> f6
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plan::{Entry, Purge};
+    use crate::plan::{Entry, Phase, Purge};
 
     fn plan(core: &[&str], rest: &[&str]) -> Plan {
         let entry = |name: &&str, core| Entry {
@@ -152,6 +152,9 @@ mod tests {
             order: Order::Balanced,
             purge: Purge::File,
             reference: core[0].into(),
+            decides: Phase::Wall,
+            memory: None,
+            source: None,
             entries: core
                 .iter()
                 .map(|n| entry(n, true))

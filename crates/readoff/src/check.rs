@@ -11,6 +11,7 @@ use anyhow::{Context, Result};
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Code, failure};
+use crate::family::{self, control_work};
 use crate::hyperfine::process::Ended;
 use crate::input::Input;
 use crate::plan::{Entry, Plan, State};
@@ -30,12 +31,6 @@ pub struct Checked {
     pub warm_seconds: BTreeMap<String, f64>,
     /// About how long the reference takes on a cold file, in seconds.
     pub cold_seconds: Option<f64>,
-}
-
-/// The work with which a family is checked: one that sees order, where the family has one. XOR
-/// doesn't, and cancels on repeated blocks.
-pub fn control_work<'a>(family: &str, work: &'a str) -> &'a str {
-    if family == "scan" { "crc32" } else { work }
 }
 
 /// Runs every entry of the plan once. Entries that can't run here are moved to the skipped ones.
@@ -58,6 +53,7 @@ pub fn check(
         .partition(|entry| entry.external.is_none());
     for entry in own {
         progress.say(&format!("checking {}", entry.name));
+        family::prepare(plan, &entry, input, programs, folder)?;
         let start = Instant::now();
         let Some(record) = runner.strategy(&entry, &work, plan)? else {
             continue;
@@ -65,6 +61,7 @@ pub fn check(
         checked
             .warm_seconds
             .insert(entry.name.clone(), start.elapsed().as_secs_f64());
+        family::verify(plan, &entry.name, input, programs, folder)?;
         match &first {
             None => first = Some((entry.name, record)),
             Some(first) => agree(first, (&entry.name, &record))?,
@@ -136,6 +133,7 @@ fn time_reference(
         .find(|entry| entry.external.is_none());
     let entry = entry.context("no strategy is left")?;
     let work = plan.work.clone();
+    family::prepare(plan, &entry, runner.input, programs, runner.folder)?;
     let start = Instant::now();
     let record = runner.strategy(&entry, &work, plan)?;
     checked.answer = record.context("the reference ran, then would not")?.answer;
@@ -150,6 +148,7 @@ fn time_reference(
             .arg(&runner.input.path);
         // Where this filesystem has no cold state, its round says so.
         if runner.run(&mut evict, None)?.succeeded() {
+            family::prepare(plan, &entry, runner.input, programs, runner.folder)?;
             let start = Instant::now();
             runner.strategy(&entry, &work, plan)?;
             checked.cold_seconds = Some(start.elapsed().as_secs_f64());

@@ -49,7 +49,7 @@ pub struct Competition {
 /// Options of `run`.
 #[derive(Args, Debug)]
 pub struct RunArgs {
-    /// The file; without one, a sample is made
+    /// The file, or a folder of files; without one, the suite's data or a sample is made
     pub file: Option<PathBuf>,
     /// Who competes.
     #[command(flatten)]
@@ -72,6 +72,12 @@ pub struct RunArgs {
     /// What is dropped before a cold run: the file's pages, or the whole machine's (root)
     #[arg(long, value_enum, default_value = "file")]
     pub purge: Purge,
+    /// How much data a suite makes, where no file is named: 1 is the source's size
+    #[arg(long, value_parser = scale)]
+    pub scale: Option<f64>,
+    /// Memory that the whole race may use, page cache included, by a cgroup: 500MB, 2GiB
+    #[arg(long, value_name = "SIZE", value_parser = bytes)]
+    pub memory: Option<u64>,
     /// The entry that the others are compared with
     #[arg(long, value_name = "LABEL")]
     pub reference: Option<String>,
@@ -80,7 +86,7 @@ pub struct RunArgs {
     pub results: Option<PathBuf>,
     /// Go on with an interrupted race, from its folder
     #[arg(long, value_name = "DIR", conflicts_with_all = ["file", "suite", "entries", "work", "buffer",
-        "state", "rounds", "budget", "quick", "order", "purge", "reference", "results", "dry_run"])]
+        "state", "rounds", "budget", "quick", "order", "purge", "reference", "results", "dry_run", "scale", "memory"])]
     pub resume: Option<PathBuf>,
     /// The hyperfine to use
     #[arg(long, value_name = "PATH")]
@@ -132,6 +138,25 @@ fn duration(text: &str) -> Result<Duration, String> {
         return Err("must be between 1s and 240h".into());
     }
     Ok(Duration::from_secs_f64(seconds))
+}
+
+/// A factor over 0 and up to 1.
+fn scale(text: &str) -> Result<f64, String> {
+    let scale = text
+        .parse()
+        .ok()
+        .filter(|scale| *scale > 0.0 && *scale <= 1.0);
+    scale.ok_or_else(|| "must be over 0 and at most 1".into())
+}
+
+/// Bytes from a size such as `64KiB`.
+fn bytes(text: &str) -> Result<u64, String> {
+    let bytes = text.parse::<bytesize::ByteSize>()?.as_u64();
+    if bytes == 0 {
+        Err("must be over 0".into())
+    } else {
+        Ok(bytes)
+    }
 }
 
 #[cfg(test)]

@@ -58,6 +58,11 @@ impl Environment {
     }
 }
 
+/// The host's name.
+pub fn host() -> String {
+    uname().0
+}
+
 /// Host name; and system, release and architecture.
 fn uname() -> (String, String) {
     // SAFETY: utsname is plain arrays of characters, for which zeros are valid.

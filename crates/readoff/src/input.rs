@@ -77,6 +77,11 @@ impl Input {
         &self.argument
     }
 
+    /// The file that a link made by [`Input::link_in`] names, if there is one.
+    pub fn linked_in(folder: &Path) -> Option<PathBuf> {
+        fs::read_link(folder.join(LINK)).ok()
+    }
+
     /// Makes the link that [`Input::argument`] may name.
     pub fn link_in(&self, folder: &Path) -> Result<()> {
         let link = folder.join(LINK);

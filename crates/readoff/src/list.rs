@@ -4,15 +4,16 @@ use std::env;
 
 use anyhow::{Context, Result};
 
-use crate::check::{check, control_work};
+use crate::check::check;
 use crate::cli::{CheckArgs, ListArgs};
+use crate::family::{self, control_work};
 use crate::format::Table;
 use crate::input::Input;
 use crate::plan::{Choice, Entry, Plan};
 use crate::process;
 use crate::programs::Programs;
 use crate::progress::Progress;
-use crate::suite::Suite;
+use crate::suite::{Loaded, Suite};
 
 /// Prints the suites and the question that each answers.
 pub fn suites() -> Result<()> {
@@ -22,8 +23,11 @@ pub fn suites() -> Result<()> {
         rows: vec![],
     };
     for name in Suite::names(&folder)? {
-        let suite = Suite::load(&folder, &name)?;
-        table.rows.push(vec![name, suite.about]);
+        let about = match Loaded::load(&folder, &name)? {
+            Loaded::Suite(suite) => suite.about,
+            Loaded::Parts { about, .. } => about,
+        };
+        table.rows.push(vec![name, about]);
     }
     print_rows(&table);
     Ok(())
@@ -97,6 +101,7 @@ pub fn check_file(args: &CheckArgs) -> Result<()> {
     plan.states.clear();
     let folder = tempfile::tempdir()?;
     input.link_in(folder.path())?;
+    family::set_up(&plan, &input, &programs, folder.path())?;
     let checked = check(
         &mut plan,
         &input,

@@ -8,8 +8,10 @@ use anyhow::Result;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Code, failure, near_match};
+use crate::family;
 use crate::input::Input;
 use crate::programs::Programs;
+use crate::source::Source;
 use crate::suite::{Counts, Suite};
 
 /// The page cache before a run.
@@ -161,6 +163,35 @@ pub struct Choice {
     pub purge: Purge,
     /// Only the suite's core entries.
     pub core_only: bool,
+    /// Bytes of memory that the whole race may use.
+    pub memory: Option<u64>,
+}
+
+/// A part of a run.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Phase {
+    /// All of it, as hyperfine times it.
+    #[default]
+    Wall,
+    /// Until the whole file is in memory.
+    Arrive,
+    /// The work after that.
+    Touch,
+    /// The visits alone, without loading where they go.
+    Visit,
+}
+
+impl Phase {
+    /// Its name in a report.
+    pub fn name(self) -> &'static str {
+        match self {
+            Phase::Wall => "whole run",
+            Phase::Arrive => "file to memory",
+            Phase::Touch => "touch",
+            Phase::Visit => "visits",
+        }
+    }
 }
 
 /// The plan of a race.
@@ -186,6 +217,15 @@ pub struct Plan {
     pub purge: Purge,
     /// The label that the others are compared with.
     pub reference: String,
+    /// The part of a run that decides.
+    #[serde(default)]
+    pub decides: Phase,
+    /// Bytes of memory that the whole race may use, page cache included; none for no limit.
+    #[serde(default)]
+    pub memory: Option<u64>,
+    /// What a published source says of the same race.
+    #[serde(default)]
+    pub source: Option<Source>,
     /// Who competes.
     pub entries: Vec<Entry>,
     /// Who doesn't, and why.
@@ -221,6 +261,9 @@ impl Plan {
                 .reference
                 .clone()
                 .unwrap_or_else(|| suite.reference.clone()),
+            decides: suite.decides,
+            memory: choice.memory,
+            source: suite.source.clone(),
             entries: Vec::new(),
             skipped: Vec::new(),
             work,
@@ -270,6 +313,8 @@ impl Plan {
             let mut command = vec![programs.path(&run[0])?];
             command.extend_from_slice(&run[1..]);
             command.extend(["--work".into(), self.work.clone()]);
+            command.extend(suite.options.iter().cloned());
+            command.extend(family::arguments(&suite.family, &self.work));
             if let Some(buffer) = choice
                 .buffer
                 .as_ref()

@@ -1,15 +1,34 @@
 //! What a person reads at the end: the table on the terminal, and `report.md`.
 
 use std::collections::BTreeSet;
-use std::fmt::Write;
+use std::fmt::Write as _;
+use std::io::Write as _;
 
+use anyhow::Result;
 use pagecache::Action;
 
+use crate::error::{Code, failure};
 use crate::format::{Table, markdown_escape, printable, rate, ratio, seconds, size};
 use crate::hyperfine::quote;
+use crate::input::plain;
 use crate::plan::Order;
 use crate::race::{Race, Status};
+use crate::results::Folder;
+use crate::source;
 use crate::tally::{Row, StateTally};
+
+/// Prints what came out and where it was published.
+///
+/// # Errors
+/// Standard output is closed or full: exit code 74. The race is published all the same.
+pub fn print(text: &str, folder: &Folder) -> Result<()> {
+    let text = format!("{text}published in {}\n", folder.path.display());
+    let mut stdout = std::io::stdout();
+    let written = stdout
+        .write_all(text.as_bytes())
+        .and_then(|()| stdout.flush());
+    written.map_err(|e| failure(Code::Io, format!("standard output: {}", plain(&e))))
+}
 
 /// The sentences and tables of all states, for a terminal.
 pub fn terminal(race: &Race) -> String {
@@ -17,6 +36,18 @@ pub fn terminal(race: &Race) -> String {
     for tally in &race.states {
         let table = table(race, tally).text();
         let _ = write!(text, "{}\n\n{table}\n", tally.sentence);
+    }
+    if let Some(source) = &race.plan.source {
+        let table = source::table(source, &race.plan, &race.states, race.input.bytes);
+        let _ = write!(
+            text,
+            "beside the source: {}\n\n{}\n",
+            source.title,
+            table.text()
+        );
+        for claim in source::claims(source, &race.states) {
+            let _ = writeln!(text, "{claim}");
+        }
     }
     text
 }
@@ -51,6 +82,20 @@ pub fn markdown(race: &Race) -> String {
         let _ = write!(text, "## {}\n\n{}\n", tally.state.name(), proof(tally));
         let _ = write!(text, "\n{}\n", table(race, tally).markdown());
         phases(race, tally, &mut text);
+    }
+    if let Some(source) = &race.plan.source {
+        let table = source::table(source, &race.plan, &race.states, race.input.bytes);
+        let title = markdown_escape(&source.title);
+        let _ = write!(
+            text,
+            "## Beside the source\n\n{title}\n\n{}\n",
+            table.markdown()
+        );
+        list(
+            &mut text,
+            "What it concluded",
+            source::claims(source, &race.states).into_iter(),
+        );
     }
     list(
         &mut text,

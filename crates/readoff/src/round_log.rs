@@ -5,7 +5,7 @@ use std::path::Path;
 
 use anyhow::Result;
 use pagecache::Prepared;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use crate::error::{Code, failure};
 
@@ -36,6 +36,10 @@ pub struct Record {
     pub seconds_touch: Option<f64>,
     /// Both together, where they can't be told apart.
     pub seconds_arrive_touch: Option<f64>,
+    /// Seconds of the visits alone (family `seek`).
+    pub seconds_visit: Option<f64>,
+    /// Each visit's time, where it was measured.
+    pub latency: Option<Latency>,
     /// Seconds in all.
     pub seconds: f64,
     /// Page faults served from memory.
@@ -54,6 +58,23 @@ pub struct Record {
     pub user: f64,
     /// CPU time in the kernel.
     pub system: f64,
+}
+
+/// Times of single visits, in seconds.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+pub struct Latency {
+    /// How many visits.
+    pub visits: u64,
+    /// Shortest.
+    pub min: f64,
+    /// Mean.
+    pub mean: f64,
+    /// Median.
+    pub p50: f64,
+    /// 99 in 100 are shorter.
+    pub p99: f64,
+    /// Longest.
+    pub max: f64,
 }
 
 /// One run: the proof of the state before it, and what it said of itself (externals say nothing).

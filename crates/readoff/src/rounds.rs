@@ -9,6 +9,7 @@ use anyhow::{Context, Result};
 use crate::budget::round_seconds;
 use crate::check::Checked;
 use crate::error::{Code, failure};
+use crate::family;
 use crate::hyperfine::process::Ended;
 use crate::hyperfine::{Call, Contestant, FailureKind, Hyperfine};
 use crate::input::Input;
@@ -201,6 +202,14 @@ impl Rounds<'_> {
             }
         }
         self.verify(&call, state, &self.folder.partial())?;
+        let last = call.contestants.last().map_or("", |last| &last.name);
+        family::verify(
+            self.plan,
+            last,
+            self.input,
+            self.programs,
+            &self.folder.path,
+        )?;
         self.folder.finish_round(state, number)?;
         Ok(())
     }
@@ -339,6 +348,7 @@ fn contestant(
     if plan.purge == Purge::System {
         prepare.extend(["--purge", "system"].map(String::from));
     }
+    prepare.extend(family::prepare_arguments(&plan.family, &entry.command[0]));
     prepare.push(input.argument().into());
     Ok(Contestant {
         name: entry.name.clone(),

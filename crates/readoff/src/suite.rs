@@ -8,7 +8,8 @@ use anyhow::{Context, Result};
 use serde::Deserialize;
 
 use crate::error::{Code, failure, near_match};
-use crate::plan::{Block, Order, State};
+use crate::plan::{Block, Order, Phase, State};
+use crate::source::Source;
 
 /// A suite as its file says it.
 #[derive(Clone, Debug, Deserialize)]
@@ -33,12 +34,60 @@ pub struct Suite {
     /// Runs of an entry in a round, by state, where they differ from the default.
     #[serde(default)]
     pub block: BTreeMap<State, Block>,
+    /// Options that all of the project's own entries get.
+    #[serde(default)]
+    pub options: Vec<String>,
+    /// The part of a run that decides, where it isn't all of it.
+    #[serde(default)]
+    pub decides: Phase,
+    /// The data that is made where no file is named; by default the sample.
+    pub data: Option<Data>,
+    /// Memory that the whole race may use, in bytes at scale 1.
+    pub memory: Option<u64>,
+    /// What a published source says of the same race.
+    pub source: Option<Source>,
     /// The project's own entries.
     #[serde(default, rename = "entry")]
     pub entries: Vec<SuiteEntry>,
     /// Other people's programs.
     #[serde(default, rename = "external")]
     pub externals: Vec<External>,
+}
+
+/// Data that a suite makes.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Data {
+    /// The kind, as `mkdata` names it.
+    pub kind: String,
+    /// Bytes at scale 1: the source's size.
+    pub size: u64,
+    /// The scale where none is asked for: it fits a small machine.
+    pub scale: f64,
+    /// More arguments of `mkdata`.
+    #[serde(default)]
+    pub args: Vec<String>,
+}
+
+/// What a suite's file holds.
+#[derive(Clone, Debug)]
+pub enum Loaded {
+    /// A race.
+    Suite(Box<Suite>),
+    /// Several suites that are raced one after the other.
+    Parts {
+        /// One sentence on the question.
+        about: String,
+        /// Their names.
+        parts: Vec<String>,
+    },
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Parts {
+    about: String,
+    parts: Vec<String>,
 }
 
 /// A strategy in a suite, perhaps with options.
@@ -90,29 +139,13 @@ impl Suite {
     /// Unknown name (the near match is named), a file that is no TOML, has an unknown key, or
     /// contradicts itself.
     pub fn load(folder: &Path, name: &str) -> Result<Suite> {
-        let path = if name.contains('/') || name.ends_with(".toml") {
-            PathBuf::from(name)
-        } else {
-            folder.join(format!("{name}.toml"))
-        };
-        if !path.is_file() {
-            let names = Suite::names(folder)?;
-            let near = near_match(name, names.iter().map(String::as_str));
-            return Err(failure(
-                Code::Usage,
-                format!("unknown suite {name:?}{near}"),
-            ));
+        match Loaded::load(folder, name)? {
+            Loaded::Suite(suite) => Ok(*suite),
+            Loaded::Parts { parts, .. } => {
+                let what = format!("suite {name:?} has parts: name one of {}", parts.join(", "));
+                Err(failure(Code::Usage, what))
+            }
         }
-        let text = fs::read_to_string(&path)
-            .map_err(|e| failure(Code::NoInput, format!("{}: {e}", path.display())))?;
-        let mut suite = Suite::parse(&text)
-            .map_err(|e| failure(Code::Usage, format!("{}: {e}", path.display())))?;
-        suite.name = path
-            .file_stem()
-            .unwrap_or_default()
-            .to_string_lossy()
-            .into_owned();
-        Ok(suite)
     }
 
     /// The names of all suites in the folder, sorted.
@@ -131,14 +164,23 @@ impl Suite {
         Ok(names)
     }
 
-    fn parse(text: &str) -> Result<Suite, String> {
-        let suite: Suite = toml::from_str(text).map_err(|error| {
+    fn parse(text: &str) -> Result<Loaded, String> {
+        let in_line = |error: toml::de::Error| {
             let line = error
                 .span()
                 .map_or(1, |span| text[..span.start].lines().count().max(1));
             format!("line {line}: {}", error.message())
-        })?;
-        suite.contradiction().map_or(Ok(suite), Err)
+        };
+        let table: toml::Table = toml::from_str(text).map_err(in_line)?;
+        if table.contains_key("parts") {
+            let Parts { about, parts } = toml::from_str(text).map_err(in_line)?;
+            return Ok(Loaded::Parts { about, parts });
+        }
+        let suite: Suite = toml::from_str(text).map_err(in_line)?;
+        match suite.contradiction() {
+            Some(what) => Err(what),
+            None => Ok(Loaded::Suite(Box::new(suite))),
+        }
     }
 
     /// What is wrong with a suite that is well-formed TOML.
@@ -184,6 +226,37 @@ impl Suite {
     }
 }
 
+impl Loaded {
+    /// Reads a suite, or the parts that one is made of: see [`Suite::load`].
+    pub fn load(folder: &Path, name: &str) -> Result<Loaded> {
+        let path = if name.contains('/') || name.ends_with(".toml") {
+            PathBuf::from(name)
+        } else {
+            folder.join(format!("{name}.toml"))
+        };
+        if !path.is_file() {
+            let names = Suite::names(folder)?;
+            let near = near_match(name, names.iter().map(String::as_str));
+            return Err(failure(
+                Code::Usage,
+                format!("unknown suite {name:?}{near}"),
+            ));
+        }
+        let text = fs::read_to_string(&path)
+            .map_err(|e| failure(Code::NoInput, format!("{}: {e}", path.display())))?;
+        let mut loaded = Suite::parse(&text)
+            .map_err(|e| failure(Code::Usage, format!("{}: {e}", path.display())))?;
+        if let Loaded::Suite(suite) = &mut loaded {
+            suite.name = path
+                .file_stem()
+                .unwrap_or_default()
+                .to_string_lossy()
+                .into_owned();
+        }
+        Ok(loaded)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -208,7 +281,11 @@ mod tests {
         let names = Suite::names(&folder).unwrap();
         assert!(names.contains(&"scan".to_string()), "{names:?}");
         for name in names {
-            Suite::load(&folder, &name).unwrap();
+            if let Loaded::Parts { parts, .. } = Loaded::load(&folder, &name).unwrap() {
+                parts
+                    .iter()
+                    .for_each(|part| drop(Suite::load(&folder, part).unwrap()));
+            }
         }
     }
 

@@ -8,9 +8,9 @@ use serde::Serialize;
 
 use crate::hyperfine::{self, Export, Statistics};
 use crate::input::Identity;
-use crate::plan::{Order, Plan, State};
+use crate::plan::{Order, Phase, Plan, State};
 use crate::results::Folder;
-use crate::round_log::{self, Record};
+use crate::round_log::{self, Latency, Record};
 use crate::verdict::Verdict;
 
 /// What came out in one state.
@@ -35,6 +35,15 @@ pub struct StateTally {
     /// All rounds' exports in one.
     #[serde(skip)]
     pub export: Export,
+}
+
+impl StateTally {
+    /// The numbers of the finished rounds, ascending.
+    pub fn round_numbers(&self) -> Vec<u32> {
+        let mut numbers: Vec<u32> = self.runs.iter().map(|run| run.round).collect();
+        numbers.dedup();
+        numbers
+    }
 }
 
 /// One entry's figures in a state: over all runs, times in seconds, sizes in bytes.
@@ -74,6 +83,10 @@ pub struct Row {
     pub arrive: Option<f64>,
     /// Median seconds of the work after that.
     pub touch: Option<f64>,
+    /// Median seconds of the visits.
+    pub visit: Option<f64>,
+    /// Each visit's time, where it was measured: from the run in the middle.
+    pub latency: Option<Latency>,
 }
 
 /// One timed run: a row of `runs.csv`.
@@ -95,6 +108,19 @@ pub struct TimedRun {
     pub prepared: Prepared,
     /// What it said of itself.
     pub record: Option<Record>,
+}
+
+impl TimedRun {
+    /// Seconds of a part of the run; none where the entry doesn't tell that part apart.
+    pub fn seconds(&self, phase: Phase) -> Option<f64> {
+        let record = || self.record.as_ref();
+        match phase {
+            Phase::Wall => Some(self.timed.seconds),
+            Phase::Arrive => record()?.seconds_arrive,
+            Phase::Touch => record()?.seconds_touch,
+            Phase::Visit => record()?.seconds_visit,
+        }
+    }
 }
 
 /// Reads and judges the finished rounds of every state that has some.
@@ -132,7 +158,11 @@ fn tally_state(plan: &Plan, folder: &Folder, state: State, numbers: &[u32]) -> R
         .collect();
     let (verdict, sentence) = match plan.order {
         Order::Balanced => {
-            let verdict = Verdict::new(&labels, &medians(&labels, numbers, &runs), &plan.reference);
+            let verdict = Verdict::new(
+                &labels,
+                &medians(&labels, numbers, &runs, plan.decides),
+                &plan.reference,
+            );
             let sentence = verdict.sentence(state.name());
             (Some(verdict), sentence)
         }
@@ -192,12 +222,21 @@ fn timed_runs(
 }
 
 /// Each entry's median in each round.
-fn medians(labels: &[String], rounds: &[u32], runs: &[TimedRun]) -> Vec<Vec<Option<f64>>> {
+pub(crate) fn medians(
+    labels: &[String],
+    rounds: &[u32],
+    runs: &[TimedRun],
+    phase: Phase,
+) -> Vec<Vec<Option<f64>>> {
     let cell = |label: &String, round: &u32| {
         let times = runs
             .iter()
             .filter(|run| run.entry == *label && run.round == *round);
-        median(&times.map(|run| run.timed.seconds).collect::<Vec<_>>())
+        median(
+            &times
+                .filter_map(|run| run.seconds(phase))
+                .collect::<Vec<_>>(),
+        )
     };
     labels
         .iter()
@@ -241,10 +280,14 @@ fn row(label: &str, runs: &[TimedRun], verdict: Option<&Verdict>, reference: &st
             .max(),
         arrive: of_records(&|record| record.seconds_arrive),
         touch: of_records(&|record| record.seconds_touch),
+        visit: of_records(&|record| record.seconds_visit),
+        latency: own
+            .get(own.len() / 2)
+            .and_then(|run| run.record.as_ref()?.latency.clone()),
     })
 }
 
-fn statistics(values: &[f64]) -> Option<Statistics> {
+pub(crate) fn statistics(values: &[f64]) -> Option<Statistics> {
     (!values.is_empty()).then(|| Statistics::of(values))
 }
 

@@ -1,0 +1,241 @@
+//! One file's race from beginning to end: check → rounds → verdict → results folder.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use anyhow::Result;
+
+use crate::budget::{fit, race_seconds};
+use crate::check::check;
+use crate::environment::Environment;
+use crate::error::{Code, code_of, failure};
+use crate::family;
+use crate::format::{seconds, size};
+use crate::hyperfine::Hyperfine;
+use crate::input::Input;
+use crate::plan::Plan;
+use crate::programs::Programs;
+use crate::progress::Progress;
+use crate::race::{HyperfineUsed, Race, SCHEMA, Status};
+use crate::report;
+use crate::results::Folder;
+use crate::rounds::Rounds;
+use crate::tally::{runs_csv, tally};
+
+/// What every race needs: the project's programs, a hyperfine, and somebody to talk to.
+#[derive(Debug)]
+pub struct Driver {
+    /// Strategies, `pagecache`, suites.
+    pub programs: Programs,
+    /// What times.
+    pub hyperfine: Hyperfine,
+    /// What the user sees.
+    pub progress: Progress,
+}
+
+/// How long a race may take.
+#[derive(Clone, Copy, Debug)]
+pub struct Effort {
+    /// So many rounds, whatever they take.
+    pub rounds: Option<u32>,
+    /// Seconds for all rounds, where their number isn't given.
+    pub budget: f64,
+}
+
+impl Driver {
+    /// Races a plan in a new folder under `root`, and publishes what came out.
+    ///
+    /// # Errors
+    /// As [`check`] and [`Rounds::run`]; finished rounds are published in every case. No state could
+    /// be raced: exit code 69.
+    pub fn race(
+        &self,
+        plan: Plan,
+        effort: Effort,
+        input: &Input,
+        root: &Path,
+    ) -> Result<(Race, Folder)> {
+        let environment = Environment::look(input);
+        let folder = Folder::create(root, &environment.host, &plan.suite)?;
+        let race = match self.begin(plan, effort, input, environment, &folder) {
+            Ok(race) => race,
+            Err(error) => {
+                // Nothing was timed yet: an empty folder would only be in the way.
+                let _ = std::fs::remove_dir_all(&folder.path);
+                return Err(error);
+            }
+        };
+        Ok((self.finish(race, input, &folder)?, folder))
+    }
+
+    /// Goes on with an interrupted race.
+    ///
+    /// # Errors
+    /// As [`Driver::race`]; or the file, a program, the hyperfine or the machine is another one: 65.
+    pub fn resume(&self, folder: &Folder) -> Result<Race> {
+        let race = Race::load(folder)?;
+        let input = Input::open(
+            &Input::linked_in(&folder.path).unwrap_or_else(|| PathBuf::from(&race.input.path)),
+        )?;
+        let now = Race {
+            input: input.identity.clone(),
+            environment: Environment::look(&input),
+            programs: self.fingerprints(&race.plan)?,
+            hyperfine: self.hyperfine_used(),
+            ..race.clone()
+        };
+        if let Some(difference) = race.difference(&now) {
+            let what = format!("can't go on with this race: {difference}; start a new one");
+            return Err(failure(Code::Data, what));
+        }
+        self.progress
+            .note(&format!("going on with {}", folder.path.display()));
+        family::set_up(&race.plan, &input, &self.programs, &folder.path)?;
+        self.finish(
+            Race {
+                status: Status::Running,
+                ..race
+            },
+            &input,
+            folder,
+        )
+    }
+
+    /// Checks, fits the rounds into the budget, and says what will be done before anything is timed.
+    fn begin(
+        &self,
+        mut plan: Plan,
+        effort: Effort,
+        input: &Input,
+        environment: Environment,
+        folder: &Folder,
+    ) -> Result<Race> {
+        input.link_in(&folder.path)?;
+        family::set_up(&plan, input, &self.programs, &folder.path)?;
+        let checked = check(
+            &mut plan,
+            input,
+            &self.programs,
+            &folder.path,
+            &self.progress,
+        )?;
+        let notes = fit(&mut plan, &checked, effort.rounds, effort.budget);
+        let states: Vec<&str> = plan.states.iter().map(|state| state.name()).collect();
+        self.progress.note(&format!(
+            "{} entries agree on {} ({}); {} rounds each of {}: about {}",
+            plan.entries.len(),
+            input.path.display(),
+            size(input.identity.bytes),
+            plan.rounds,
+            states.join(", "),
+            seconds(race_seconds(&plan, &checked)),
+        ));
+        let skipped = plan
+            .skipped
+            .iter()
+            .map(|s| format!("left out: {}: {}", s.name, s.reason));
+        skipped
+            .chain(notes.iter().cloned())
+            .for_each(|line| self.progress.note(&line));
+        Ok(Race {
+            schema: SCHEMA,
+            readoff: env!("CARGO_PKG_VERSION").into(),
+            hyperfine: self.hyperfine_used(),
+            started: jiff::Timestamp::now()
+                .strftime("%Y-%m-%dT%H:%M:%SZ")
+                .to_string(),
+            status: Status::Running,
+            input: input.identity.clone(),
+            environment,
+            programs: self.fingerprints(&plan)?,
+            plan,
+            checked,
+            notes,
+            states: Vec::new(),
+        })
+    }
+
+    /// Runs the rounds and publishes what is finished, whatever ended them.
+    fn finish(&self, mut race: Race, input: &Input, folder: &Folder) -> Result<Race> {
+        race.save(folder)?;
+        let rounds = Rounds {
+            plan: &race.plan,
+            checked: &race.checked,
+            input,
+            programs: &self.programs,
+            hyperfine: &self.hyperfine,
+            folder,
+            progress: &self.progress,
+        };
+        let outcome = rounds
+            .run()
+            .and_then(|given_up| match self.programs_changed(&race) {
+                Some(change) => Err(failure(Code::Data, format!("the race is void: {change}"))),
+                None => Ok(given_up),
+            });
+        self.progress.finish();
+        folder.clear_partial();
+        family::clear(&race.plan, &self.programs, &folder.path);
+        match &outcome {
+            Ok(given_up) => {
+                race.status = Status::Finished;
+                let notes = given_up
+                    .iter()
+                    .map(|g| format!("{}: given up: {}", g.state.name(), g.reason));
+                race.notes.extend(notes);
+            }
+            Err(error) if code_of(error) == Code::Data as u8 => {
+                race.status = Status::Void(error.to_string());
+            }
+            Err(_) => race.status = Status::Interrupted,
+        }
+        publish(&mut race, folder)?;
+        if let Err(error) = outcome {
+            return Err(error.context(format!("kept in {}", folder.path.display())));
+        }
+        if race.states.is_empty() {
+            let why = race.notes.join("; ");
+            return Err(failure(
+                Code::Unavailable,
+                format!("no state could be raced: {why}"),
+            ));
+        }
+        Ok(race)
+    }
+
+    fn hyperfine_used(&self) -> HyperfineUsed {
+        HyperfineUsed {
+            path: self.hyperfine.path.to_string_lossy().into_owned(),
+            version: self.hyperfine.version.to_string(),
+        }
+    }
+
+    /// The fingerprints of all programs that take part.
+    fn fingerprints(&self, plan: &Plan) -> Result<BTreeMap<String, String>> {
+        let pagecache = self.programs.path("pagecache")?;
+        let entries = plan.entries.iter().map(|entry| entry.command[0].as_str());
+        Programs::fingerprints(entries.chain([pagecache.as_str()]))
+    }
+
+    fn programs_changed(&self, race: &Race) -> Option<String> {
+        match self.fingerprints(&race.plan) {
+            Ok(now) if now == race.programs => None,
+            Ok(_) => Some("a program was built anew during the race".into()),
+            Err(error) => Some(format!("{error:#}")),
+        }
+    }
+}
+
+/// Writes all that is derived from the rounds on disk.
+fn publish(race: &mut Race, folder: &Folder) -> Result<()> {
+    race.states = tally(&race.plan, folder)?;
+    for tally in &race.states {
+        let name = format!("{}.json", tally.state.name());
+        folder.write(&name, tally.export.to_json().as_bytes())?;
+    }
+    folder.write("runs.csv", &runs_csv(&race.states, &race.input)?)?;
+    folder.write("report.md", report::markdown(race).as_bytes())?;
+    race.save(folder)?;
+    folder.point_latest();
+    Ok(())
+}
