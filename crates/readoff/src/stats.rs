@@ -14,9 +14,9 @@
 use serde::Serialize;
 
 /// The error rate of the test and of the interval (95 %).
-pub const ALPHA: f64 = 0.05;
+const ALPHA: f64 = 0.05;
 
-/// With fewer rounds p can't fall below [`ALPHA`]: the smallest is 2 / 2^n.
+/// With fewer rounds p can't fall below 5 %: the smallest is 2 / 2^n.
 pub const FEWEST_ROUNDS: usize = 6;
 
 /// Up to here every subset is looked at: 65,535 of them.

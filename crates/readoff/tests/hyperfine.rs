@@ -148,6 +148,14 @@ fn runs(pid: &str) -> bool {
     !state.is_empty() && !state.starts_with('Z')
 }
 
+/// Whether a process is gone, which after SIGKILL takes a moment.
+fn ends(pid: &str) -> bool {
+    (0..500).any(|_| {
+        thread::sleep(Duration::from_millis(10));
+        !runs(pid)
+    })
+}
+
 /// Waits until a file has a full line, and gives it.
 fn line_of(path: &Path) -> String {
     for _ in 0..1000 {
@@ -330,11 +338,8 @@ fn interruption_and_deadline_leave_no_process() {
                 });
                 call.run(hyperfine, &interrupted, deadline).unwrap_err()
             });
-            let kind = if interrupt {
-                FailureKind::Interrupted
-            } else {
-                FailureKind::Overdue
-            };
+            let kinds = [FailureKind::Overdue, FailureKind::Interrupted];
+            let kind = kinds[usize::from(interrupt)];
             assert_eq!(
                 (failed.kind, failed.contestant),
                 (kind, Some(1)),
@@ -343,7 +348,7 @@ fn interruption_and_deadline_leave_no_process() {
             for file in ["pid", "stubborn"] {
                 let pid = line_of(&dir.path().join(file));
                 assert!(
-                    !runs(&pid),
+                    ends(&pid),
                     "{file} {pid} still runs after hyperfine {}",
                     hyperfine.version
                 );
@@ -370,7 +375,7 @@ fn a_killed_hyperfine_is_said_and_leaves_no_process() {
             "{}",
             said.2
         );
-        assert!(!runs(&line_of(&dir.path().join("pid"))));
+        assert!(ends(&line_of(&dir.path().join("pid"))));
     });
 }
 
@@ -389,11 +394,7 @@ fn hyperfine_does_not_outlive_a_killed_driver() {
         assert!(runs(&pid));
         driver.kill().unwrap();
         driver.wait().unwrap();
-        let gone = (0..500).any(|_| {
-            thread::sleep(Duration::from_millis(10));
-            !runs(&pid)
-        });
-        assert!(gone, "hyperfine {} still runs", hyperfine.version);
+        assert!(ends(&pid), "hyperfine {} still runs", hyperfine.version);
     });
 }
 

@@ -250,10 +250,8 @@ impl Call {
             .collect();
         if export.names() != names {
             let (got, asked) = (export.names().len(), names.len());
-            return Err(bad(
-                None,
-                format!("gave results for {got} of {asked} commands"),
-            ));
+            let why = format!("gave results for {got} of {asked} commands, or under other names");
+            return Err(bad(None, why));
         }
         for (index, name) in names.iter().enumerate() {
             let got = export.runs(name).map_or(0, |runs| runs.len());

@@ -7,8 +7,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// How long a group may take to end after SIGTERM, before SIGKILL.
-const GRACE: Duration = Duration::from_secs(1);
+/// How a group is ended, and how long we wait each time until it has. SIGKILL can't be refused; the
+/// wait is for tidiness, and short, since where nobody reaps orphans (a container without an init)
+/// the group never empties.
+const ENDINGS: [(libc::c_int, Duration); 2] = [
+    (libc::SIGTERM, Duration::from_secs(1)),
+    (libc::SIGKILL, Duration::from_millis(250)),
+];
 
 /// How a watched program ended.
 #[derive(Debug, Clone, Copy)]
@@ -76,20 +81,25 @@ impl Group {
 
     /// Ends what there is of the group: SIGTERM, and SIGKILL for what is left after a while.
     fn end(&mut self) {
-        let patience = Instant::now() + GRACE;
-        self.signal(libc::SIGTERM);
-        // Reaping the leader early is safe: its number stays taken while the group has members, and
-        // no member left is what ends the loop.
-        while Instant::now() < patience {
-            let leader_gone = !matches!(self.leader.try_wait(), Ok(None));
-            if leader_gone && !self.signal(0) {
+        for (signal, patience) in ENDINGS {
+            self.signal(signal);
+            if self.is_gone_within(patience) {
                 return;
+            }
+        }
+    }
+
+    /// Waits until the leader is reaped and the group has no member. Reaping the leader first is
+    /// safe: no other process gets its number as long as the group has members.
+    fn is_gone_within(&mut self, patience: Duration) -> bool {
+        let start = Instant::now();
+        while matches!(self.leader.try_wait(), Ok(None)) || self.signal(0) {
+            if start.elapsed() >= patience {
+                return false;
             }
             thread::sleep(Duration::from_millis(2));
         }
-        self.signal(libc::SIGKILL);
-        // Whatever the reason that it can't be waited for, there is nothing more to do about it.
-        let _ = self.leader.wait();
+        true
     }
 
     /// Sends a signal to the group; false if it has no member any more.
