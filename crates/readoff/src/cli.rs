@@ -60,9 +60,9 @@ pub struct RunArgs {
     /// Rounds in each state, instead of as many as the budget has room for
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub rounds: Option<u32>,
-    /// Time for all rounds: 90s, 2m, 1h
-    #[arg(long, default_value = "2m", value_parser = duration)]
-    pub budget: Duration,
+    /// Time for all rounds: 90s, 2m, 1h [default: 2m, or the suite's own number of rounds]
+    #[arg(long, value_parser = duration)]
+    pub budget: Option<Duration>,
     /// The suite's core entries, in a budget of 30 s
     #[arg(long, conflicts_with_all = ["budget", "rounds"])]
     pub quick: bool,

@@ -13,6 +13,7 @@ use crate::family;
 use crate::format::{seconds, size};
 use crate::hyperfine::Hyperfine;
 use crate::input::Input;
+use crate::memory_limit::MemoryLimit;
 use crate::plan::Plan;
 use crate::programs::Programs;
 use crate::progress::Progress;
@@ -56,6 +57,7 @@ impl Driver {
         root: &Path,
     ) -> Result<(Race, Folder)> {
         let environment = Environment::look(input);
+        let _limit = plan.memory.map(MemoryLimit::enter).transpose()?;
         let folder = Folder::create(root, &environment.host, &plan.suite)?;
         let race = match self.begin(plan, effort, input, environment, &folder) {
             Ok(race) => race,
@@ -90,6 +92,7 @@ impl Driver {
         }
         self.progress
             .note(&format!("going on with {}", folder.path.display()));
+        let _limit = race.plan.memory.map(MemoryLimit::enter).transpose()?;
         family::set_up(&race.plan, &input, &self.programs, &folder.path)?;
         self.finish(
             Race {

@@ -312,7 +312,10 @@ impl Plan {
             };
             let mut command = vec![programs.path(&run[0])?];
             command.extend_from_slice(&run[1..]);
-            command.extend(["--work".into(), self.work.clone()]);
+            // An entry may come with a work of its own that has the same answer.
+            if !run.iter().any(|word| word == "--work") {
+                command.extend(["--work".into(), self.work.clone()]);
+            }
             command.extend(suite.options.iter().cloned());
             command.extend(family::arguments(&suite.family, &self.work));
             if let Some(buffer) = choice

@@ -123,7 +123,11 @@ pub fn markdown(race: &Race) -> String {
             race.hyperfine.version, race.readoff, race.started
         ),
     ];
-    list(&mut text, "What was raced", facts.into_iter());
+    let memory = race
+        .plan
+        .memory
+        .map(|bytes| format!("Memory limit of the whole race: {}", size(bytes)));
+    list(&mut text, "What was raced", facts.into_iter().chain(memory));
     text.push_str("## Again\n\nOne entry by hand:\n\n");
     for entry in &race.plan.entries {
         let _ = writeln!(text, "    {}", printable(&quote(&entry.command)));

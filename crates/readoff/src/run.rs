@@ -21,6 +21,9 @@ use crate::results::Folder;
 use crate::rounds::{call, fill_command};
 use crate::suite::{Loaded, Suite};
 
+/// The budget where none is asked for, in seconds.
+const BUDGET: f64 = 120.0;
+
 /// The budget of `--quick`, in seconds.
 const QUICK_BUDGET: f64 = 30.0;
 
@@ -74,11 +77,14 @@ fn run_suite(driver: &Driver, args: &RunArgs, suite: &Suite) -> Result<()> {
     };
     let choice = choice(args, suite)?;
     let effort = Effort {
-        rounds: args.rounds,
+        // A budget that is asked for goes before the suite's rounds.
+        rounds: args.rounds.or(suite
+            .rounds
+            .filter(|_| args.budget.is_none() && !args.quick)),
         budget: if args.quick {
             QUICK_BUDGET
         } else {
-            args.budget.as_secs_f64()
+            args.budget.map_or(BUDGET, |budget| budget.as_secs_f64())
         },
     };
     if file.is_dir() && !args.dry_run {

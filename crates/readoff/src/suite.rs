@@ -31,6 +31,8 @@ pub struct Suite {
     /// How the runs are ordered.
     #[serde(default)]
     pub order: Order,
+    /// Rounds in each state; by default as many as the budget has room for.
+    pub rounds: Option<u32>,
     /// Runs of an entry in a round, by state, where they differ from the default.
     #[serde(default)]
     pub block: BTreeMap<State, Block>,
