@@ -4,13 +4,16 @@ mod common;
 
 use std::ffi::{CString, OsStr};
 use std::fs::{self, File, Permissions};
+use std::io::ErrorKind;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
-use std::process::Stdio;
+use std::process::{Command, Output, Stdio};
+use std::thread;
+use std::time::Duration;
 
-use common::{assert_refused, command, expected, run, strategies, unavailable};
+use common::{assert_refused, command, expected, program, run, strategies, unavailable};
 
 fn assert_no_input(file: &Path, about: &str) {
     for strategy in strategies("scan") {
@@ -79,16 +82,32 @@ fn an_unreadable_file_is_no_input() {
     // SAFETY: asks for a number.
     let root = unsafe { libc::geteuid() } == 0;
     for strategy in strategies("scan") {
-        // Nothing is unreadable to root; the program is copied to where others may run it.
-        let mut command = command(&strategy);
-        if root {
-            let copy = folder.path().join(&strategy);
-            fs::copy(common::program(&strategy), &copy).unwrap();
-            command = std::process::Command::new(copy);
-            command.uid(65534).gid(65534).env_remove("READOFF_RECORD");
-        }
-        let output = command.arg(&file).output().unwrap();
+        let output = match root {
+            false => run(&strategy, [&file]),
+            true => run_as_nobody(&strategy, folder.path(), &file),
+        };
         assert_refused(&strategy, &output, 66, "Permission denied");
+    }
+}
+
+/// Nothing is unreadable to root. The program is copied to `folder`, where others may run it.
+fn run_as_nobody(strategy: &str, folder: &Path, file: &Path) -> Output {
+    let copy = folder.join(strategy);
+    fs::copy(program(strategy), &copy).unwrap();
+    let mut command = Command::new(copy);
+    command
+        .uid(65534)
+        .gid(65534)
+        .arg(file)
+        .env_remove("READOFF_RECORD");
+    loop {
+        match command.output() {
+            // Another test has just forked, and its child still has the copy open for writing.
+            Err(busy) if busy.kind() == ErrorKind::ExecutableFileBusy => {
+                thread::sleep(Duration::from_millis(1));
+            }
+            output => return output.unwrap(),
+        }
     }
 }
 

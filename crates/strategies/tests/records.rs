@@ -139,10 +139,8 @@ fn bytes_of_an_evicted_file_come_from_the_device() {
     opened.sync_all().unwrap();
     let fd = std::os::fd::AsRawFd::as_raw_fd(&opened);
     // SAFETY: advice on an open file.
-    assert_eq!(
-        unsafe { libc::posix_fadvise(fd, 0, 0, libc::POSIX_FADV_DONTNEED) },
-        0
-    );
+    let error = unsafe { libc::posix_fadvise(fd, 0, 0, libc::POSIX_FADV_DONTNEED) };
+    assert_eq!(error, 0);
     let cold = number(&record("scan-read", &file).unwrap(), "device_bytes");
     let warm = number(&record("scan-read", &file).unwrap(), "device_bytes");
     if cold == 0.0 {
@@ -220,11 +218,9 @@ fn lines_of_strategies_that_share_a_log_do_not_mix() {
     let (file, log) = (folder.path().join("file"), folder.path().join("log"));
     fs::write(&file, "abc").unwrap();
     let start = || {
-        command("scan-read")
-            .arg(&file)
-            .env("READOFF_RECORD", &log)
-            .spawn()
-            .unwrap()
+        let mut command = command("scan-read");
+        command.arg(&file).env("READOFF_RECORD", &log);
+        command.stdout(Stdio::null()).spawn().unwrap()
     };
     let mut children: Vec<_> = (0..50).map(|_| start()).collect();
     assert!(
