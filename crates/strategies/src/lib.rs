@@ -1,1 +1,25 @@
-//! What the strategies share.
+//! What the strategies share. Each strategy is one binary under `src/bin/`, named
+//! `<family>-<strategy>`; it holds the system calls, and this library all that is around them.
+//!
+//! - [`exit`]: the frame of every `main`, the one error type, the exit codes.
+//! - [`args`]: values on command lines.
+//! - [`run`]: one run of a strategy, from checking its input to delivering its record.
+//! - [`record`]: that record.
+//! - [`buffer`]: buffers for the bytes.
+//! - [`stdio`]: how a stdio stream buffers.
+//! - [`sys`]: what differs between Linux, macOS and FreeBSD.
+//! - [`watchdog`]: ends a call that would spin for ever on a read error.
+//!
+//! A family is a module beside these: its arguments and its works.
+//!
+//! - [`scan`]: every byte once, in order.
+
+pub mod args;
+pub mod buffer;
+pub mod exit;
+pub mod record;
+pub mod run;
+pub mod scan;
+pub mod stdio;
+pub mod sys;
+pub mod watchdog;
