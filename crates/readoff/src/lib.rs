@@ -6,6 +6,7 @@
 pub mod budget;
 pub mod check;
 pub mod cli;
+pub mod dry_run;
 pub mod environment;
 pub mod error;
 pub mod format;
@@ -13,6 +14,7 @@ pub mod hyperfine;
 pub mod input;
 pub mod list;
 pub mod order;
+pub mod output;
 pub mod plan;
 pub mod process;
 pub mod programs;

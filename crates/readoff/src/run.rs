@@ -6,29 +6,28 @@ use std::path::PathBuf;
 use anyhow::Result;
 
 use crate::budget::{fit, race_seconds};
-use crate::check::{check, control_work};
+use crate::check::check;
 use crate::cli::{Competition, RunArgs};
+use crate::dry_run::dry_run;
 use crate::environment::Environment;
 use crate::error::{Code, code_of, failure};
-use crate::format::{seconds, size};
-use crate::hyperfine::{Hyperfine, quote};
-use crate::input::Input;
-use crate::plan::{Choice, Order, Plan, State};
+use crate::format::{printable, seconds, size};
+use crate::hyperfine::Hyperfine;
+use crate::input::{Input, plain};
+use crate::output::print;
+use crate::plan::{Choice, Plan, State};
 use crate::programs::Programs;
 use crate::progress::Progress;
 use crate::race::{HyperfineUsed, Race, SCHEMA, Status};
 use crate::report;
 use crate::results::Folder;
-use crate::rounds::{Rounds, call, fill_command};
+use crate::rounds::{Rounds, StateGivenUp};
 use crate::sample::sample;
 use crate::suite::Suite;
 use crate::tally::{runs_csv, tally};
 
 /// The budget of `--quick`, in seconds.
 const QUICK_BUDGET: f64 = 30.0;
-
-/// Rounds that `--dry-run` shows where the check would have to tell how many fit.
-const DRY_ROUNDS: u32 = 6;
 
 /// Runs a race, or goes on with one.
 ///
@@ -40,24 +39,26 @@ pub fn run(args: &RunArgs) -> Result<()> {
     let progress = Progress::new(args.quiet);
     if let Some(folder) = &args.resume {
         let folder = Folder::open(folder)?;
-        let race = resumed(Race::load(&folder)?, &programs, &hyperfine)?;
-        let input = Input::open(race.input.path.as_ref())?;
+        let race = Race::load(&folder)?;
+        let input = Input::open(&folder.input().unwrap_or_else(|| (&race.input.path).into()))?;
+        let race = resumed(race, &input, &programs, &hyperfine)?;
         progress.note(&format!("going on with {}", folder.path.display()));
         return race_and_publish(race, &input, &programs, &hyperfine, &folder, &progress);
     }
     let file = args
         .file
         .clone()
-        .map_or_else(|| sample(&programs, &progress), Ok)?;
+        .map_or_else(|| sample(&programs, args.dry_run, &progress), Ok)?;
     let input = Input::open(&file)?;
     let suite = Suite::load(&programs.suites()?, &args.competition.suite)?;
     let choice = choice(args)?;
     let plan = Plan::new(&suite, &choice, &programs, &input)?;
     if args.dry_run {
-        return dry_run(plan, args, &input, &programs, &hyperfine);
+        let folder = results_root(args)?.join("RACE");
+        return dry_run(plan, args.rounds, &input, &programs, &hyperfine, &folder);
     }
     let environment = Environment::look(&input);
-    let folder = Folder::create(&results_root(args), &environment.host, &suite.name)?;
+    let folder = Folder::create(&results_root(args)?, &environment.host, &suite.name)?;
     let planned = planned(
         plan,
         args,
@@ -79,17 +80,28 @@ pub fn run(args: &RunArgs) -> Result<()> {
     race_and_publish(race, &input, &programs, &hyperfine, &folder, &progress)
 }
 
-fn results_root(args: &RunArgs) -> PathBuf {
-    let from_env = || env::var_os("READOFF_RESULTS").map(PathBuf::from);
-    args.results
+/// The absolute path of the folder in which races get theirs.
+fn results_root(args: &RunArgs) -> Result<PathBuf> {
+    let from_env = || env::var_os("READOFF_RESULTS").filter(|folder| !folder.is_empty());
+    let root = args
+        .results
         .clone()
-        .or_else(from_env)
-        .unwrap_or_else(|| "results".into())
+        .or_else(|| from_env().map(PathBuf::from))
+        .unwrap_or_else(|| "results".into());
+    let cannot = |e| {
+        format!(
+            "{}: can't be the results' folder: {}",
+            root.display(),
+            plain(&e)
+        )
+    };
+    std::path::absolute(&root).map_err(|e| failure(Code::CantCreate, cannot(e)))
 }
 
 fn find_hyperfine(args: &RunArgs, programs: &Programs) -> Result<Hyperfine> {
     let installed: Vec<PathBuf> = programs.installed_hyperfine().into_iter().collect();
     Hyperfine::find(args.hyperfine.as_deref(), &installed)
+        .map_err(|error| failure(Code::Unavailable, format!("{error:#}")))
 }
 
 fn choice(args: &RunArgs) -> Result<Choice> {
@@ -204,20 +216,23 @@ fn fingerprints(
 }
 
 /// An earlier race, if this file, these programs and this machine may go on with it.
-fn resumed(race: Race, programs: &Programs, hyperfine: &Hyperfine) -> Result<Race> {
-    let input = Input::open(race.input.path.as_ref())?;
+fn resumed(race: Race, input: &Input, programs: &Programs, hyperfine: &Hyperfine) -> Result<Race> {
+    let refuse = |why: String| {
+        let what = format!("can't go on with this race: {why}; start a new one");
+        failure(Code::Data, what)
+    };
+    if let Status::Void(why) = &race.status {
+        return Err(refuse(why.clone()));
+    }
     let now = Race {
         input: input.identity.clone(),
-        environment: Environment::look(&input),
+        environment: Environment::look(input),
         programs: fingerprints(&race.plan, programs)?,
         hyperfine: used(hyperfine),
         ..race.clone()
     };
     match race.difference(&now) {
-        Some(difference) => {
-            let what = format!("can't go on with this race: {difference}; start a new one");
-            Err(failure(Code::Data, what))
-        }
+        Some(difference) => Err(refuse(difference)),
         None => Ok(Race {
             status: Status::Running,
             ..race
@@ -252,33 +267,48 @@ fn race_and_publish(
         });
     progress.finish();
     folder.clear_partial();
-    match &outcome {
-        Ok(given_up) => {
-            race.status = Status::Finished;
-            let notes = given_up
-                .iter()
-                .map(|g| format!("{}: given up: {}", g.state.name(), g.reason));
-            race.notes.extend(notes);
+    race.status = match &outcome {
+        Ok(given_up) if given_up.iter().any(|g| g.failed) => Status::Interrupted,
+        Ok(_) => Status::Finished,
+        Err(error) if code_of(error) == Code::Data as u8 => Status::Void(error.to_string()),
+        Err(_) => Status::Interrupted,
+    };
+    let given_up = outcome.iter().flatten().map(StateGivenUp::to_string);
+    race.notes.extend(given_up);
+    let place = printable(&folder.path.to_string_lossy());
+    match (outcome, publish(&mut race, folder)) {
+        (Ok(given_up), Ok(())) => conclude(&race, &given_up, &place),
+        (Ok(_), Err(error)) => Err(error),
+        (Err(error), Ok(())) => Err(error.context(place)),
+        (Err(error), Err(other)) => {
+            Err(error.context(format!("{place}: can't be published ({other:#})")))
         }
-        Err(error) if code_of(error) == Code::Data as u8 => {
-            race.status = Status::Void(error.to_string())
-        }
-        Err(_) => race.status = Status::Interrupted,
     }
-    publish(&mut race, folder)?;
-    if let Err(error) = outcome {
-        return Err(error.context(format!("kept in {}", folder.path.display())));
+}
+
+/// Tells how a race came out that was neither void nor interrupted.
+fn conclude(race: &Race, given_up: &[StateGivenUp], place: &str) -> Result<()> {
+    let failed: Vec<String> = given_up
+        .iter()
+        .filter(|g| g.failed)
+        .map(StateGivenUp::to_string)
+        .collect();
+    if race.states.is_empty() && failed.is_empty() {
+        let reasons: Vec<String> = given_up.iter().map(StateGivenUp::to_string).collect();
+        let what = format!("no state could be raced: {}", reasons.join("; "));
+        return Err(failure(Code::Unavailable, what));
     }
-    if race.states.is_empty() {
-        let why = race.notes.join("; ");
-        return Err(failure(
-            Code::Unavailable,
-            format!("no state could be raced: {why}"),
-        ));
+    print(&report::terminal(race))?;
+    // What is just not to be had here is no failure of the race.
+    for state in given_up.iter().filter(|g| !g.failed) {
+        print(&format!("{state}\n"))?;
     }
-    print!("{}", report::terminal(&race));
-    println!("published in {}", folder.path.display());
-    Ok(())
+    print(&format!("published in {place}\n"))?;
+    if failed.is_empty() {
+        return Ok(());
+    }
+    let what = format!("{} (--resume {place} tries again)", failed.join("; "));
+    Err(failure(Code::Unavailable, what))
 }
 
 fn programs_changed(race: &Race, programs: &Programs) -> Option<String> {
@@ -302,45 +332,5 @@ fn publish(race: &mut Race, folder: &Folder) -> Result<()> {
     folder.write("report.md", report::markdown(race).as_bytes())?;
     race.save(folder)?;
     folder.point_latest();
-    Ok(())
-}
-
-/// Prints every command that a race would run.
-fn dry_run(
-    mut plan: Plan,
-    args: &RunArgs,
-    input: &Input,
-    programs: &Programs,
-    hyperfine: &Hyperfine,
-) -> Result<()> {
-    plan.rounds = match plan.order {
-        Order::Grouped => 1,
-        Order::Balanced => args.rounds.unwrap_or(DRY_ROUNDS),
-    };
-    let shell = |words: &[String]| quote(words);
-    println!("# check: all must agree");
-    for entry in plan.entries.iter().filter(|entry| entry.external.is_none()) {
-        let work = control_work(&plan.family, &plan.work);
-        println!("{} --json", shell(&entry.with_work(work)));
-    }
-    if args.rounds.is_none() && plan.order == Order::Balanced {
-        println!("# the check tells how many rounds fit into the budget; {DRY_ROUNDS} are shown");
-    }
-    let folder = std::path::absolute(results_root(args))?.join("RACE");
-    for state in &plan.states {
-        if let Some(fill) = fill_command(*state, programs)? {
-            println!(
-                "# {}\n{} {}",
-                state.name(),
-                shell(&fill),
-                quote(&[input.argument().into()])
-            );
-        }
-        for number in 1..=plan.rounds {
-            println!("# {} round {number}", state.name());
-            let call = call(&plan, *state, number, programs, input, &folder)?;
-            println!("{}", call.shell_line(hyperfine));
-        }
-    }
     Ok(())
 }

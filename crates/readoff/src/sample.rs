@@ -9,6 +9,7 @@ use anyhow::{Context, Result};
 use crate::environment::memory_available;
 use crate::error::{Code, failure};
 use crate::format::size;
+use crate::hyperfine::process::Ended;
 use crate::process;
 use crate::programs::Programs;
 use crate::progress::Progress;
@@ -20,14 +21,18 @@ const SIZE: u64 = 1 << 30;
 /// takes no more than a quarter of the free memory and of the free disk.
 ///
 /// # Errors
-/// There is no data folder (an installed readoff has none), or the sample can't be made.
-pub fn sample(programs: &Programs, progress: &Progress) -> Result<PathBuf> {
+/// There is no data folder (an installed readoff has none), the sample can't be made, or a dry run
+/// would have to make it.
+pub fn sample(programs: &Programs, dry_run: bool, progress: &Progress) -> Result<PathBuf> {
     let folder = programs.data().ok_or_else(|| {
         failure(
             Code::Usage,
             "name a file: a sample is only made beside the project's own build",
         )
     })?;
+    if dry_run && !folder.is_dir() {
+        return Err(no_sample());
+    }
     fs::create_dir_all(&folder)
         .map_err(|e| failure(Code::CantCreate, format!("{}: {e}", folder.display())))?;
     let path_of = |bytes: u64| folder.join(format!("measurements-{}MiB.txt", bytes >> 20));
@@ -46,6 +51,9 @@ pub fn sample(programs: &Programs, progress: &Progress) -> Result<PathBuf> {
         bytes /= 2;
     }
     let path = path_of(bytes);
+    if dry_run && !path.is_file() {
+        return Err(no_sample());
+    }
     if !path.is_file() {
         progress.note(&format!(
             "making a sample of {}: {}",
@@ -57,11 +65,22 @@ pub fn sample(programs: &Programs, progress: &Progress) -> Result<PathBuf> {
             .args(["measurements", "--quiet", "--size", &bytes.to_string()])
             .arg(&path);
         let finished = process::run(&mut mkdata, None).context("mkdata")?;
+        if let Ended::Interrupted = finished.ended {
+            return Err(failure(
+                Code::Interrupted,
+                "interrupted while the sample was made",
+            ));
+        }
         if !finished.succeeded() {
             return Err(failure(Code::CantCreate, finished.cause()));
         }
     }
     Ok(path)
+}
+
+fn no_sample() -> anyhow::Error {
+    let what = "there is no sample yet, and a dry run makes none: name a file";
+    failure(Code::Usage, what)
 }
 
 /// Bytes that we may still write to the filesystem of a folder (statvfs(3)).
