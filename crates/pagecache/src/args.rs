@@ -43,6 +43,11 @@ pub enum Command {
     },
     /// Bring files into a state, prove it, and log it to $READOFF_RECORD; what holds is only checked
     Prepare(Prepare),
+    /// Remove a scratch folder: its copy, its marker and itself, nothing else
+    RemoveScratch {
+        #[arg(value_name = "DIR")]
+        folder: PathBuf,
+    },
 }
 
 #[derive(clap::Args)]
@@ -55,6 +60,12 @@ pub struct Prepare {
     /// What is evicted for a cold state
     #[arg(long, value_enum, default_value_t = Purge::File)]
     pub purge: Purge,
+    /// The folder that the program will write to: made if missing, its old copy removed
+    #[arg(long, value_name = "DIR")]
+    pub scratch: Option<PathBuf>,
+    /// Make DIR/copy, a copy of the file, and bring it into the state too
+    #[arg(long, requires = "scratch")]
+    pub copy: bool,
     #[arg(value_name = "FILE|DIR", required = true)]
     pub paths: Vec<PathBuf>,
 }

@@ -172,14 +172,24 @@ pub fn prepare(args: &args::Prepare) -> u8 {
         executable: args.executable.as_deref(),
         purge: args.purge,
     };
-    match prepare_and_log(&files, request) {
+    let prepared = match (&args.scratch, &files[..]) {
+        (None, files) => pagecache::prepare(files, request),
+        (Some(folder), [file]) => pagecache::prepare_scratch(file, request, folder, args.copy),
+        (Some(folder), _) => {
+            say(format_args!(
+                "{}: a scratch folder is for one file",
+                OneLine(folder)
+            ));
+            return 64;
+        }
+    };
+    match prepared.and_then(log) {
         Ok(()) => 0,
         Err(error) => complain(&error),
     }
 }
 
-fn prepare_and_log(files: &[PathBuf], request: Request) -> Result<(), Error> {
-    let prepared = pagecache::prepare(files, request)?;
+fn log(prepared: Prepared) -> Result<(), Error> {
     if let Some(log) = env::var_os("READOFF_RECORD") {
         prepared.append_to(Path::new(&log))?;
     }
@@ -187,6 +197,14 @@ fn prepare_and_log(files: &[PathBuf], request: Request) -> Result<(), Error> {
         say(note);
     }
     print(&sentence(&prepared))
+}
+
+/// `pagecache remove-scratch`.
+pub fn remove_scratch(folder: &Path) -> u8 {
+    match pagecache::remove_scratch(folder) {
+        Ok(()) => 0,
+        Err(error) => complain(&error),
+    }
 }
 
 fn sentence(prepared: &Prepared) -> String {

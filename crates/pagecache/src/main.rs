@@ -14,6 +14,9 @@ fn main() -> ExitCode {
     // A reader of our output that goes away ends us quietly, as it does every other tool.
     // SAFETY: SIG_DFL is no function of ours, and no other thread runs yet.
     unsafe { libc::signal(libc::SIGPIPE, libc::SIG_DFL) };
+    // A copy over the limit of RLIMIT_FSIZE is an error of write(2), not the end.
+    // SAFETY: as above, of SIG_IGN.
+    unsafe { libc::signal(libc::SIGXFSZ, libc::SIG_IGN) };
     let args = match Args::try_parse() {
         Ok(args) => args,
         Err(error) => {
@@ -28,6 +31,7 @@ fn main() -> ExitCode {
         Command::Evict { paths, system } => commands::evict(&paths, system),
         Command::Fill { paths, how } => commands::fill(&paths, how),
         Command::Prepare(prepare) => commands::prepare(&prepare),
+        Command::RemoveScratch { folder } => commands::remove_scratch(&folder),
     };
     ExitCode::from(code)
 }

@@ -13,9 +13,10 @@ use serde::{Deserialize, Serialize};
 use crate::{
     Error, Fill, Method, Residency, State,
     evict::{evict_beneath, evict_open, require_cold_state},
-    fill::{fill_open, read_in_order},
+    fill::{fill, fill_open, read_in_order},
     memory::refuse_larger_than_memory,
     open, purge_system, residency,
+    scratch::Scratch,
 };
 
 /// What is evicted to make files cold.
@@ -216,6 +217,60 @@ fn make_warm(inputs: &[Input], found: &[Residency], how: Fill) -> Result<(Action
         Fill::Random => Filled::Random,
     };
     Ok((Action::Filled, filled))
+}
+
+/// [`prepare`] for a program that writes to the scratch folder `folder`: that is made if missing, and
+/// what an earlier run left in it is removed. With `copy`, for one that rewrites a copy of the file
+/// there: that is made, and brought into the state beside the file; sizes are those of both. A warm
+/// copy is resident as writing left it, except where a random fill is asked for.
+///
+/// Fails as [`prepare`] does; with [`Error::NoInput`] if the folder is something else or has
+/// something else in the copy's place; with [`Error::CannotCreate`] if there is no space for it.
+pub fn prepare_scratch(
+    file: &Path,
+    request: Request,
+    folder: &Path,
+    copy: bool,
+) -> Result<Prepared, Error> {
+    let started = Instant::now();
+    let input = open(file)?;
+    let metadata = input.metadata().map_err(Error::io(file))?;
+    let scratch = Scratch::make(folder)?;
+    if !copy {
+        scratch.remove_copy(Some(&metadata))?;
+        return prepare(&[file.to_owned()], request);
+    }
+    let files = [file.to_owned(), scratch.copy()];
+    let mut found = residency(&input).map_err(Error::io(file))?;
+    if let Ok(old) = open(&files[1]) {
+        let look = residency(&old).map_err(Error::io(&files[1]))?;
+        found = [found, look].into_iter().sum();
+    }
+    scratch.check_space(metadata.len())?;
+    scratch.remove_copy(Some(&metadata))?;
+    // Copying reads the file. So a warm state, whose fill counts, is brought about before it; a cold
+    // one after it.
+    let first = match request.state {
+        State::Warm | State::WarmRandom => {
+            refuse_larger_than_memory(file, metadata.len().saturating_mul(2))?;
+            Some(prepare(&files[..1], request)?)
+        }
+        State::Cold | State::AsIs => None,
+    };
+    scratch.copy_from(file)?;
+    if request.state == State::WarmRandom {
+        fill(&files[1], Fill::Random)?;
+    }
+    let mut both = prepare(&files, request)?;
+    if let Some(first) = first.filter(|first| first.action == Action::Filled) {
+        (both.action, both.fill) = (first.action, first.fill);
+    }
+    if request.state == State::AsIs {
+        both.notes.push("copying the file has read it".to_owned());
+    }
+    both.found_resident = found.resident;
+    both.seconds = started.elapsed().as_secs_f64();
+    Ok(both)
 }
 
 /// Looks at every file again, and fails if one is not in `state`.

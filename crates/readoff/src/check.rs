@@ -90,6 +90,12 @@ pub fn check(
     Ok(checked)
 }
 
+/// Whether the check evicts the file to learn how long a cold run takes. What is to be raced as it was
+/// found is not.
+pub fn times_cold(plan: &Plan) -> bool {
+    plan.states.contains(&State::Cold) && !plan.states.contains(&State::AsIs)
+}
+
 /// The reference first: what it answers is what the others are held against.
 fn in_order(plan: &Plan) -> Vec<Entry> {
     let mut entries = plan.entries.clone();
@@ -140,7 +146,7 @@ fn time_reference(
     checked
         .warm_seconds
         .insert(entry.name.clone(), start.elapsed().as_secs_f64());
-    if plan.states.contains(&State::Cold) {
+    if times_cold(plan) {
         let mut evict = Command::new(programs.path("pagecache")?);
         evict
             .current_dir(runner.folder)
@@ -199,7 +205,7 @@ impl Runner<'_> {
                 format!("the race is void: {} {change}", self.input.path.display()),
             )),
             (Some(code), None) => {
-                let code = if code == 65 { Code::Data } else { Code::Io };
+                let code = Code::of_program(code);
                 Err(failure(code, finished.cause()))
             }
             (None, None) => Err(failure(

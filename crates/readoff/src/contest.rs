@@ -1,7 +1,7 @@
 //! One file's race from beginning to end: check → rounds → verdict → results folder.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use anyhow::Result;
 
@@ -10,17 +10,18 @@ use crate::check::check;
 use crate::environment::Environment;
 use crate::error::{Code, code_of, failure};
 use crate::family;
-use crate::format::{seconds, size};
+use crate::format::{printable, seconds, size};
 use crate::hyperfine::Hyperfine;
 use crate::input::Input;
 use crate::memory_limit::MemoryLimit;
+use crate::output::print;
 use crate::plan::Plan;
 use crate::programs::Programs;
 use crate::progress::Progress;
 use crate::race::{HyperfineUsed, Race, SCHEMA, Status};
 use crate::report;
 use crate::results::Folder;
-use crate::rounds::Rounds;
+use crate::rounds::{Rounds, StateGivenUp};
 use crate::tally::{runs_csv, tally};
 
 /// What every race needs: the project's programs, a hyperfine, and somebody to talk to.
@@ -32,6 +33,14 @@ pub struct Driver {
     pub hyperfine: Hyperfine,
     /// What the user sees.
     pub progress: Progress,
+}
+
+/// How a race came out that was neither void nor interrupted.
+#[derive(Debug)]
+pub struct Outcome {
+    /// The race, as it was published.
+    pub race: Race,
+    given_up: Vec<StateGivenUp>,
 }
 
 /// How long a race may take.
@@ -55,7 +64,7 @@ impl Driver {
         effort: Effort,
         input: &Input,
         root: &Path,
-    ) -> Result<(Race, Folder)> {
+    ) -> Result<(Outcome, Folder)> {
         let environment = Environment::look(input);
         let _limit = plan.memory.map(MemoryLimit::enter).transpose()?;
         let folder = Folder::create(root, &environment.host, &plan.suite)?;
@@ -73,12 +82,11 @@ impl Driver {
     /// Goes on with an interrupted race.
     ///
     /// # Errors
-    /// As [`Driver::race`]; or the file, a program, the hyperfine or the machine is another one: 65.
-    pub fn resume(&self, folder: &Folder) -> Result<Race> {
+    /// As [`Driver::race`]; or it is void, or the file, a program, the hyperfine or the machine is
+    /// another one: exit code 65.
+    pub fn resume(&self, folder: &Folder) -> Result<Outcome> {
         let race = Race::load(folder)?;
-        let input = Input::open(
-            &Input::linked_in(&folder.path).unwrap_or_else(|| PathBuf::from(&race.input.path)),
-        )?;
+        let input = Input::open(&folder.input().unwrap_or_else(|| (&race.input.path).into()))?;
         let now = Race {
             input: input.identity.clone(),
             environment: Environment::look(&input),
@@ -86,8 +94,12 @@ impl Driver {
             hyperfine: self.hyperfine_used(),
             ..race.clone()
         };
-        if let Some(difference) = race.difference(&now) {
-            let what = format!("can't go on with this race: {difference}; start a new one");
+        let against = match &race.status {
+            Status::Void(why) => Some(why.clone()),
+            _ => race.difference(&now),
+        };
+        if let Some(why) = against {
+            let what = format!("can't go on with this race: {why}; start a new one");
             return Err(failure(Code::Data, what));
         }
         self.progress
@@ -159,7 +171,7 @@ impl Driver {
     }
 
     /// Runs the rounds and publishes what is finished, whatever ended them.
-    fn finish(&self, mut race: Race, input: &Input, folder: &Folder) -> Result<Race> {
+    fn finish(&self, mut race: Race, input: &Input, folder: &Folder) -> Result<Outcome> {
         race.save(folder)?;
         let rounds = Rounds {
             plan: &race.plan,
@@ -179,31 +191,23 @@ impl Driver {
         self.progress.finish();
         folder.clear_partial();
         family::clear(&race.plan, &self.programs, &folder.path);
-        match &outcome {
-            Ok(given_up) => {
-                race.status = Status::Finished;
-                let notes = given_up
-                    .iter()
-                    .map(|g| format!("{}: given up: {}", g.state.name(), g.reason));
-                race.notes.extend(notes);
+        race.status = match &outcome {
+            Ok(given_up) if given_up.iter().any(|g| g.failed) => Status::Interrupted,
+            Ok(_) => Status::Finished,
+            Err(error) if code_of(error) == Code::Data as u8 => Status::Void(error.to_string()),
+            Err(_) => Status::Interrupted,
+        };
+        let given_up = outcome.iter().flatten().map(StateGivenUp::to_string);
+        race.notes.extend(given_up);
+        let place = printable(&folder.path.to_string_lossy());
+        match (outcome, publish(&mut race, folder)) {
+            (Ok(given_up), Ok(())) => Ok(Outcome { race, given_up }),
+            (Ok(_), Err(error)) => Err(error),
+            (Err(error), Ok(())) => Err(error.context(place)),
+            (Err(error), Err(other)) => {
+                Err(error.context(format!("{place}: can't be published ({other:#})")))
             }
-            Err(error) if code_of(error) == Code::Data as u8 => {
-                race.status = Status::Void(error.to_string());
-            }
-            Err(_) => race.status = Status::Interrupted,
         }
-        publish(&mut race, folder)?;
-        if let Err(error) = outcome {
-            return Err(error.context(format!("kept in {}", folder.path.display())));
-        }
-        if race.states.is_empty() {
-            let why = race.notes.join("; ");
-            return Err(failure(
-                Code::Unavailable,
-                format!("no state could be raced: {why}"),
-            ));
-        }
-        Ok(race)
     }
 
     fn hyperfine_used(&self) -> HyperfineUsed {
@@ -229,6 +233,36 @@ impl Driver {
     }
 }
 
+impl Outcome {
+    /// Prints the verdict, the tables, and where the race was published.
+    ///
+    /// # Errors
+    /// A state failed, or none could be had: exit code 69. Standard output can't be written: 74.
+    pub fn tell(&self, folder: &Folder) -> Result<()> {
+        let told = |failed: bool| {
+            let given_up = self.given_up.iter().filter(move |g| g.failed == failed);
+            given_up.map(StateGivenUp::to_string).collect::<Vec<_>>()
+        };
+        let (failed, unavailable) = (told(true), told(false));
+        if self.race.states.is_empty() && failed.is_empty() {
+            let what = format!("no state could be raced: {}", unavailable.join("; "));
+            return Err(failure(Code::Unavailable, what));
+        }
+        print(&report::terminal(&self.race))?;
+        // What is just not to be had here is no failure of the race.
+        unavailable
+            .iter()
+            .try_for_each(|line| print(&format!("{line}\n")))?;
+        let place = printable(&folder.path.to_string_lossy());
+        print(&format!("published in {place}\n"))?;
+        if failed.is_empty() {
+            return Ok(());
+        }
+        let what = format!("{} (--resume {place} tries again)", failed.join("; "));
+        Err(failure(Code::Unavailable, what))
+    }
+}
+
 /// Writes all that is derived from the rounds on disk.
 fn publish(race: &mut Race, folder: &Folder) -> Result<()> {
     race.states = tally(&race.plan, folder)?;
@@ -239,6 +273,5 @@ fn publish(race: &mut Race, folder: &Folder) -> Result<()> {
     folder.write("runs.csv", &runs_csv(&race.states, &race.input)?)?;
     folder.write("report.md", report::markdown(race).as_bytes())?;
     race.save(folder)?;
-    folder.point_latest();
     Ok(())
 }

@@ -10,9 +10,9 @@ use crate::contest::{Driver, Effort};
 use crate::error::{Code, code_of, failure};
 use crate::format::{Table, markdown_escape, printable, ratio, seconds, size};
 use crate::input::{Input, plain};
+use crate::output::print;
 use crate::plan::{Choice, Plan, State};
 use crate::race::Race;
-use crate::report;
 use crate::results::Folder;
 use crate::suite::Suite;
 
@@ -91,7 +91,7 @@ pub fn race_directory(
         let raced = Plan::new(suite, choice, &driver.programs, input)
             .and_then(|plan| driver.race(plan, effort, input, &folder.path));
         match raced {
-            Ok((race, races_folder)) => races.push((race, races_folder)),
+            Ok((outcome, race_folder)) => races.push((outcome.race, race_folder)),
             Err(error) if code_of(&error) == Code::Interrupted as u8 => {
                 publish(path, &races, &passed_over, &folder)?;
                 return Err(error.context(format!("kept in {}", folder.path.display())));
@@ -108,7 +108,8 @@ pub fn race_directory(
         return Err(failure(Code::NoInput, what));
     }
     let text = publish(path, &races, &passed_over, &folder)?;
-    report::print(&text, &folder)
+    let place = printable(&folder.path.to_string_lossy());
+    print(&format!("{text}published in {place}\n"))
 }
 
 /// The regular files of a folder, by name; and what else there is, with the reason.

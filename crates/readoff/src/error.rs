@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::format::printable;
+
 /// An error that ends the program: one line for a person, and the exit code for a script.
 #[derive(Debug)]
 pub struct Failure {
@@ -27,14 +29,31 @@ pub enum Code {
     CantCreate = 73,
     /// Reading or writing failed.
     Io = 74,
+    /// Somebody else is at it; later it may work.
+    TryAgain = 75,
     /// Ctrl-C, or asked to end.
     Interrupted = 130,
+}
+
+impl Code {
+    /// What a program of ours means by its exit code.
+    pub fn of_program(code: i32) -> Code {
+        match code {
+            64 => Code::Usage,
+            65 => Code::Data,
+            66 => Code::NoInput,
+            69 => Code::Unavailable,
+            73 => Code::CantCreate,
+            74 => Code::Io,
+            _ => Code::Software,
+        }
+    }
 }
 
 /// An error with its exit code.
 pub fn failure(code: Code, message: impl fmt::Display) -> anyhow::Error {
     // One line, whatever is quoted in it.
-    let message = message.to_string().trim().replace('\n', " ");
+    let message = printable(message.to_string().trim());
     Failure { code, message }.into()
 }
 

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::error::{Code, failure};
 
 /// The name under which a file is raced whose own name hyperfine can't take.
-const LINK: &str = "input";
+pub const LINK: &str = "input";
 
 /// The file that is raced.
 #[derive(Debug)]
@@ -77,19 +77,21 @@ impl Input {
         &self.argument
     }
 
-    /// The file that a link made by [`Input::link_in`] names, if there is one.
-    pub fn linked_in(folder: &Path) -> Option<PathBuf> {
-        fs::read_link(folder.join(LINK)).ok()
-    }
-
     /// Makes the link that [`Input::argument`] may name.
     pub fn link_in(&self, folder: &Path) -> Result<()> {
-        let link = folder.join(LINK);
-        if self.path.to_str().is_some() || link.is_symlink() {
+        let Some(link) = self.link(folder).filter(|link| !link.is_symlink()) else {
             return Ok(());
-        }
+        };
         symlink(&self.path, &link)
             .map_err(|e| failure(Code::CantCreate, format!("{}: {e}", link.display())))
+    }
+
+    /// The link in `folder` that [`Input::argument`] names, where it names one.
+    pub fn link(&self, folder: &Path) -> Option<PathBuf> {
+        match self.path.to_str() {
+            Some(_) => None,
+            None => Some(folder.join(LINK)),
+        }
     }
 
     /// How the file changed since it was opened; `None` if it didn't.

@@ -9,6 +9,7 @@ use crate::cli::{CheckArgs, ListArgs};
 use crate::family::{self, control_work};
 use crate::format::Table;
 use crate::input::Input;
+use crate::output::print;
 use crate::plan::{Choice, Entry, Plan};
 use crate::process;
 use crate::programs::Programs;
@@ -29,8 +30,7 @@ pub fn suites() -> Result<()> {
         };
         table.rows.push(vec![name, about]);
     }
-    print_rows(&table);
-    Ok(())
+    print_rows(&table)
 }
 
 /// Prints the entries of a suite: what each is, and whether it can run here, tried on a file.
@@ -58,8 +58,7 @@ pub fn list(args: &ListArgs) -> Result<()> {
             skipped.reason.clone(),
         ]);
     }
-    print_rows(&table);
-    Ok(())
+    print_rows(&table)
 }
 
 /// What its program says of itself, and the options that make it another entry.
@@ -110,19 +109,18 @@ pub fn check_file(args: &CheckArgs) -> Result<()> {
         &Progress::new(true),
     )?;
     for skipped in &plan.skipped {
-        println!("left out: {}: {}", skipped.name, skipped.reason);
+        print(&format!("left out: {}: {}\n", skipped.name, skipped.reason))?;
     }
     let work = control_work(&plan.family, &plan.work);
-    println!(
-        "{} entries agree: {work} {}",
+    print(&format!(
+        "{} entries agree: {work} {}\n",
         plan.entries.len(),
         checked.control
-    );
-    Ok(())
+    ))
 }
 
 /// Columns without a head, left-aligned.
-fn print_rows(table: &Table) {
+fn print_rows(table: &Table) -> Result<()> {
     let columns = table.rows.first().map_or(0, Vec::len);
     let width = |column: usize| {
         table
@@ -132,11 +130,14 @@ fn print_rows(table: &Table) {
             .max()
     };
     let widths: Vec<usize> = (0..columns).filter_map(width).collect();
+    let mut text = String::new();
     for row in &table.rows {
         let cells = row
             .iter()
             .zip(&widths)
             .map(|(cell, width)| format!("{cell:<width$}"));
-        println!("{}", cells.collect::<Vec<_>>().join("  ").trim_end());
+        text.push_str(cells.collect::<Vec<_>>().join("  ").trim_end());
+        text.push('\n');
     }
+    print(&text)
 }

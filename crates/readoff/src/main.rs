@@ -5,28 +5,46 @@ use std::sync::atomic::Ordering;
 
 use anyhow::{Context, Result};
 use clap::Parser;
+use clap::error::ErrorKind;
 
 use readoff::cli::{Cli, Command};
-use readoff::error::code_of;
+use readoff::error::{Code, code_of};
+use readoff::output::say;
 use readoff::process::INTERRUPTED;
 use readoff::{list, run};
 
 fn main() -> ExitCode {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
-        Err(error) => {
-            let _ = error.print();
-            // clap's own code is 2; scripts here know sysexits(3).
-            return ExitCode::from(if error.use_stderr() { 64 } else { 0 });
-        }
+        Err(error) => return ExitCode::from(answer(&error)),
     };
     match act(&cli.command) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("readoff: {}", format!("{error:#}").replace('\n', " "));
+            say(&format!("readoff: {error:#}"));
             ExitCode::from(code_of(&error))
         }
     }
+}
+
+/// Shows what was asked for, or says in one line what is wrong with the command line; gives the exit
+/// code. clap's own is 2 for all of this; scripts here know sysexits(3).
+fn answer(error: &clap::Error) -> u8 {
+    let nothing_asked = error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand;
+    if nothing_asked || !error.use_stderr() {
+        let _ = error.print();
+        return if nothing_asked { Code::Usage as u8 } else { 0 };
+    }
+    // The last paragraphs are the usage and where help is.
+    let text = error.to_string();
+    let words: Vec<&str> = text
+        .trim_start_matches("error: ")
+        .split("\n\n")
+        .take_while(|part| !part.starts_with("Usage:") && !part.starts_with("For more"))
+        .flat_map(str::split_whitespace)
+        .collect();
+    say(&format!("readoff: {} (--help tells more)", words.join(" ")));
+    Code::Usage as u8
 }
 
 fn act(command: &Command) -> Result<()> {

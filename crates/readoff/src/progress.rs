@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::format::seconds;
+use crate::output::say;
 
 /// Shows how far a race is.
 #[derive(Debug)]
@@ -45,8 +46,8 @@ impl Progress {
     pub fn note(&self, line: &str) {
         match &self.kind {
             Kind::Quiet => {}
-            Kind::Lines => eprintln!("{line}"),
-            Kind::Bar(bar) => bar.suspend(|| eprintln!("{line}")),
+            Kind::Lines => say(line),
+            Kind::Bar(bar) => bar.suspend(|| say(line)),
         }
     }
 
@@ -67,7 +68,7 @@ impl Progress {
         };
         let message = format!("{what} done, {passed} passed{left}");
         match self.kind {
-            Kind::Lines => eprintln!("{message}"),
+            Kind::Lines => say(&message),
             _ => self.say(&message),
         }
     }

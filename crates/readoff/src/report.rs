@@ -1,34 +1,16 @@
 //! What a person reads at the end: the table on the terminal, and `report.md`.
 
 use std::collections::BTreeSet;
-use std::fmt::Write as _;
-use std::io::Write as _;
+use std::fmt::Write;
 
-use anyhow::Result;
 use pagecache::Action;
 
-use crate::error::{Code, failure};
 use crate::format::{Table, markdown_escape, printable, rate, ratio, seconds, size};
 use crate::hyperfine::quote;
-use crate::input::plain;
 use crate::plan::Order;
 use crate::race::{Race, Status};
-use crate::results::Folder;
 use crate::source;
 use crate::tally::{Row, StateTally};
-
-/// Prints what came out and where it was published.
-///
-/// # Errors
-/// Standard output is closed or full: exit code 74. The race is published all the same.
-pub fn print(text: &str, folder: &Folder) -> Result<()> {
-    let text = format!("{text}published in {}\n", folder.path.display());
-    let mut stdout = std::io::stdout();
-    let written = stdout
-        .write_all(text.as_bytes())
-        .and_then(|()| stdout.flush());
-    written.map_err(|e| failure(Code::Io, format!("standard output: {}", plain(&e))))
-}
 
 /// The sentences and tables of all states, for a terminal.
 pub fn terminal(race: &Race) -> String {

@@ -1,14 +1,15 @@
 //! The results folder: where a race is published, and how nothing in it is ever half-written.
 
-use std::fs;
-use std::io::Write;
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::os::fd::AsRawFd;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 
 use crate::error::{Code, failure};
-use crate::input::plain;
+use crate::input::{LINK, plain};
 use crate::plan::State;
 
 /// The folder of one race.
@@ -16,6 +17,8 @@ use crate::plan::State;
 pub struct Folder {
     /// Its absolute path.
     pub path: PathBuf,
+    /// Open and locked as long as we race in it.
+    _lock: File,
 }
 
 /// The files of one round. The export is the last to get its name: where it is, the round is whole.
@@ -28,7 +31,7 @@ pub struct RoundFiles {
 }
 
 impl Folder {
-    /// Makes `<UTC time>-<host>-<suite>` under `root`.
+    /// Makes `<UTC time>-<host>-<suite>` under `root`, an absolute path.
     ///
     /// # Errors
     /// The folder can't be made: exit code 73.
@@ -45,19 +48,17 @@ impl Folder {
             .chars()
             .map(plain)
             .collect();
-        let root = std::path::absolute(root)?;
-        fs::create_dir_all(&root).map_err(|e| cannot("make", &root, &e))?;
+        fs::create_dir_all(root).map_err(|e| cannot("make", root, &e))?;
         let names = std::iter::once(name.clone()).chain((2..).map(|n| format!("{name}-{n}")));
         for name in names {
             let path = root.join(name);
             match fs::create_dir(&path) {
                 Ok(()) => {
-                    let folder = Folder { path };
-                    let rounds = folder.path.join("rounds");
+                    let rounds = path.join("rounds");
                     fs::create_dir(&rounds).map_err(|e| cannot("make", &rounds, &e))?;
-                    return Ok(folder);
+                    return Folder::lock(path);
                 }
-                Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
                 Err(error) => return Err(cannot("make", &path, &error)),
             }
         }
@@ -65,17 +66,38 @@ impl Folder {
     }
 
     /// An earlier race's folder, for `--resume`.
+    ///
+    /// # Errors
+    /// There is no race in it (exit code 66), or somebody races in it just now (75).
     pub fn open(path: &Path) -> Result<Folder> {
-        if !path.join("race.json").is_file() {
+        let refuse = |why: &str| failure(Code::NoInput, format!("{}: {why}", path.display()));
+        // Not `latest`, which is a link that will be made anew.
+        let real = fs::canonicalize(path).map_err(|e| refuse(&plain(&e)))?;
+        if !real.join("race.json").is_file() {
+            return Err(refuse("no race.json in it; name the folder of a race"));
+        }
+        Folder::lock(real)
+    }
+
+    /// Takes a folder for this process alone. The kernel lets go of it when we end, however we do.
+    fn lock(path: PathBuf) -> Result<Folder> {
+        let lock = File::open(&path).map_err(|e| cannot("lock", &path, &e))?;
+        // SAFETY: flock(2) takes two integers and touches no memory of ours.
+        let taken = unsafe { libc::flock(lock.as_raw_fd(), libc::LOCK_EX | libc::LOCK_NB) } != 0;
+        // Some network filesystems know no locks; there, nobody is kept out.
+        if taken && io::Error::last_os_error().kind() == io::ErrorKind::WouldBlock {
             let what = format!(
-                "{}: no race.json in it; name the folder of a race",
+                "{}: this race is under way; wait for its end",
                 path.display()
             );
-            return Err(failure(Code::NoInput, what));
+            return Err(failure(Code::TryAgain, what));
         }
-        Ok(Folder {
-            path: std::path::absolute(path)?,
-        })
+        Ok(Folder { path, _lock: lock })
+    }
+
+    /// The file that is raced, where a link in the folder names it (see `Input::link_in`).
+    pub fn input(&self) -> Option<PathBuf> {
+        fs::read_link(self.path.join(LINK)).ok()
     }
 
     /// The files of a finished round.
@@ -139,7 +161,7 @@ impl Folder {
     /// The disk is full or read-only: exit code 73. What was there before stays.
     pub fn write(&self, name: &str, content: &[u8]) -> Result<()> {
         let path = self.path.join(name);
-        let write = || -> std::io::Result<()> {
+        let write = || -> io::Result<()> {
             let readable = PermissionsExt::from_mode(0o644);
             let mut file = tempfile::Builder::new()
                 .prefix(".writing-")
@@ -166,7 +188,7 @@ impl Folder {
     }
 }
 
-fn cannot(verb: &str, path: &Path, error: &std::io::Error) -> anyhow::Error {
+fn cannot(verb: &str, path: &Path, error: &io::Error) -> anyhow::Error {
     failure(
         Code::CantCreate,
         format!("{}: can't {verb} it: {}", path.display(), plain(error)),

@@ -1,5 +1,6 @@
 //! The rounds: one call of hyperfine a round and state, each proved and on disk before the next.
 
+use std::fmt;
 use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -50,6 +51,14 @@ pub struct StateGivenUp {
     pub state: State,
     /// Why.
     pub reason: String,
+    /// Whether something failed; else the state is just not to be had here.
+    pub failed: bool,
+}
+
+impl fmt::Display for StateGivenUp {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: given up: {}", self.state.name(), self.reason)
+    }
 }
 
 /// Why a round could not be finished.
@@ -59,7 +68,9 @@ enum RoundError {
     /// It may work when tried again.
     Again(String),
     /// This state can't be had here.
-    State(String),
+    Unavailable(String),
+    /// It failed, and would again.
+    Failed(String),
 }
 
 impl From<anyhow::Error> for RoundError {
@@ -87,12 +98,16 @@ impl Rounds<'_> {
             match self.run_state(*state, &missing) {
                 Ok(()) => {}
                 Err(RoundError::Race(error)) => return Err(error),
-                Err(RoundError::Again(reason) | RoundError::State(reason)) => {
-                    self.progress
-                        .note(&format!("{}: given up: {reason}", state.name()));
+                Err(RoundError::Unavailable(reason)) => given_up.push(StateGivenUp {
+                    state: *state,
+                    reason,
+                    failed: false,
+                }),
+                Err(RoundError::Again(reason) | RoundError::Failed(reason)) => {
                     given_up.push(StateGivenUp {
                         state: *state,
                         reason,
+                        failed: true,
                     });
                 }
             }
@@ -146,8 +161,14 @@ impl Rounds<'_> {
         match finished.ended {
             Ended::Interrupted => Err(interrupted()),
             _ if finished.succeeded() => Ok(()),
-            _ if finished.code() == Some(69) => Err(RoundError::State(finished.cause().into())),
-            _ => Err(RoundError::Again(finished.cause().into())),
+            _ => {
+                self.see_unchanged()?;
+                let cause = finished.cause().into();
+                Err(match finished.code() {
+                    Some(69) => RoundError::Unavailable(cause),
+                    _ => RoundError::Again(cause),
+                })
+            }
         }
     }
 
@@ -185,17 +206,14 @@ impl Rounds<'_> {
             &INTERRUPTED,
             Some(Instant::now() + patience),
         );
-        if let Some(change) = self.input.changed() {
-            let what = format!("the race is void: {} {change}", self.input.path.display());
-            return Err(failure(Code::Data, what).into());
-        }
+        self.see_unchanged()?;
         match outcome {
             Ok(_) => {}
             Err(failure) if failure.kind == FailureKind::Interrupted => return Err(interrupted()),
             Err(failure) => {
                 return Err(match (failure.kind, failure.contestant) {
                     (FailureKind::Failed, Some(index)) => {
-                        self.explain(state, &call.contestants[index], &failure.to_string())
+                        self.explain(&call.contestants[index], &failure.to_string())
                     }
                     _ => RoundError::Again(failure.to_string()),
                 });
@@ -214,9 +232,20 @@ impl Rounds<'_> {
         Ok(())
     }
 
+    /// The race is void if the file is no longer what was checked.
+    fn see_unchanged(&self) -> Result<()> {
+        match self.input.changed() {
+            None => Ok(()),
+            Some(change) => {
+                let what = format!("the race is void: {} {change}", self.input.path.display());
+                Err(failure(Code::Data, what))
+            }
+        }
+    }
+
     /// Says why a round failed. hyperfine keeps what its children say to itself, so the prepare
     /// step and the command are run once more, untimed, to hear it.
-    fn explain(&self, state: State, contestant: &Contestant, message: &str) -> RoundError {
+    fn explain(&self, contestant: &Contestant, message: &str) -> RoundError {
         let mut prepare = Command::new(&contestant.prepare[0]);
         prepare.args(&contestant.prepare[1..]);
         if let Err(error) = self.ours(&mut prepare) {
@@ -226,12 +255,15 @@ impl Rounds<'_> {
         command.args(&contestant.command[1..]);
         match self.ours(&mut command) {
             Ok(()) => RoundError::Again(format!("{}: {message}", contestant.name)),
-            Err(RoundError::Again(cause) | RoundError::State(cause)) => RoundError::State(format!(
-                "{} fails in state {}: {cause}",
-                contestant.name,
-                state.name()
-            )),
-            Err(race) => race,
+            Err(RoundError::Race(error)) => RoundError::Race(error),
+            Err(
+                RoundError::Again(cause)
+                | RoundError::Unavailable(cause)
+                | RoundError::Failed(cause),
+            ) => {
+                let what = format!("{} fails: {cause}", contestant.name);
+                RoundError::Failed(what)
+            }
         }
     }
 
@@ -281,7 +313,7 @@ impl Rounds<'_> {
 fn interrupted() -> RoundError {
     RoundError::Race(failure(
         Code::Interrupted,
-        "interrupted; finished rounds are kept",
+        "interrupted; finished rounds are kept, and --resume goes on from them",
     ))
 }
 

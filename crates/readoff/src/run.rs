@@ -7,18 +7,16 @@ use anyhow::Result;
 
 use crate::cli::{Competition, RunArgs};
 use crate::contest::{Driver, Effort};
-use crate::data::{sample, suite_data};
+use crate::data::Maker;
 use crate::directory::race_directory;
+use crate::dry_run::dry_run;
 use crate::error::{Code, failure};
-use crate::family::control_work;
-use crate::hyperfine::{Hyperfine, quote};
-use crate::input::Input;
-use crate::plan::{Choice, Order, Plan, State};
+use crate::hyperfine::Hyperfine;
+use crate::input::{Input, plain};
+use crate::plan::{Choice, Plan, State};
 use crate::programs::Programs;
 use crate::progress::Progress;
-use crate::report;
 use crate::results::Folder;
-use crate::rounds::{call, fill_command};
 use crate::suite::{Loaded, Suite};
 
 /// The budget where none is asked for, in seconds.
@@ -27,9 +25,6 @@ const BUDGET: f64 = 120.0;
 /// The budget of `--quick`, in seconds.
 const QUICK_BUDGET: f64 = 30.0;
 
-/// Rounds that `--dry-run` shows where the check would have to tell how many fit.
-const DRY_ROUNDS: u32 = 6;
-
 /// Runs a race, or goes on with one, and prints its verdict.
 ///
 /// # Errors
@@ -37,7 +32,8 @@ const DRY_ROUNDS: u32 = 6;
 pub fn run(args: &RunArgs) -> Result<()> {
     let programs = Programs::find()?;
     let installed: Vec<PathBuf> = programs.installed_hyperfine().into_iter().collect();
-    let hyperfine = Hyperfine::find(args.hyperfine.as_deref(), &installed)?;
+    let hyperfine = Hyperfine::find(args.hyperfine.as_deref(), &installed)
+        .map_err(|error| failure(Code::Unavailable, format!("{error:#}")))?;
     let driver = Driver {
         programs,
         hyperfine,
@@ -45,8 +41,7 @@ pub fn run(args: &RunArgs) -> Result<()> {
     };
     if let Some(folder) = &args.resume {
         let folder = Folder::open(folder)?;
-        let race = driver.resume(&folder)?;
-        return report::print(&report::terminal(&race), &folder);
+        return driver.resume(&folder)?.tell(&folder);
     }
     let suites = driver.programs.suites()?;
     match Loaded::load(&suites, &args.competition.suite)? {
@@ -70,10 +65,15 @@ pub fn run(args: &RunArgs) -> Result<()> {
 }
 
 fn run_suite(driver: &Driver, args: &RunArgs, suite: &Suite) -> Result<()> {
+    let maker = Maker {
+        programs: &driver.programs,
+        progress: &driver.progress,
+        dry_run: args.dry_run,
+    };
     let file = match (&args.file, &suite.data) {
         (Some(file), _) => file.clone(),
-        (None, Some(data)) => suite_data(data, args.scale, &driver.programs, &driver.progress)?,
-        (None, None) => sample(&driver.programs, &driver.progress)?,
+        (None, Some(data)) => maker.suite_data(data, args.scale)?,
+        (None, None) => maker.sample()?,
     };
     let choice = choice(args, suite)?;
     let effort = Effort {
@@ -87,24 +87,43 @@ fn run_suite(driver: &Driver, args: &RunArgs, suite: &Suite) -> Result<()> {
             args.budget.map_or(BUDGET, |budget| budget.as_secs_f64())
         },
     };
+    let root = results_root(args)?;
     if file.is_dir() && !args.dry_run {
-        return race_directory(driver, suite, &choice, effort, &file, &results_root(args));
+        return race_directory(driver, suite, &choice, effort, &file, &root);
     }
     let input = Input::open(&file)?;
     let plan = Plan::new(suite, &choice, &driver.programs, &input)?;
     if args.dry_run {
-        return dry_run(plan, args, &input, driver);
+        return dry_run(
+            plan,
+            args.rounds.or(suite.rounds),
+            &input,
+            &driver.programs,
+            &driver.hyperfine,
+            &root.join("RACE"),
+        );
     }
-    let (race, folder) = driver.race(plan, effort, &input, &results_root(args))?;
-    report::print(&report::terminal(&race), &folder)
+    let (outcome, folder) = driver.race(plan, effort, &input, &root)?;
+    folder.point_latest();
+    outcome.tell(&folder)
 }
 
-fn results_root(args: &RunArgs) -> PathBuf {
-    let from_env = || env::var_os("READOFF_RESULTS").map(PathBuf::from);
-    args.results
+/// The absolute path of the folder in which races get theirs.
+fn results_root(args: &RunArgs) -> Result<PathBuf> {
+    let from_env = || env::var_os("READOFF_RESULTS").filter(|folder| !folder.is_empty());
+    let root = args
+        .results
         .clone()
-        .or_else(from_env)
-        .unwrap_or_else(|| "results".into())
+        .or_else(|| from_env().map(PathBuf::from))
+        .unwrap_or_else(|| "results".into());
+    let cannot = |e| {
+        format!(
+            "{}: can't be the results' folder: {}",
+            root.display(),
+            plain(&e)
+        )
+    };
+    std::path::absolute(&root).map_err(|e| failure(Code::CantCreate, cannot(e)))
 }
 
 fn choice(args: &RunArgs, suite: &Suite) -> Result<Choice> {
@@ -140,37 +159,4 @@ impl From<&Competition> for Choice {
             ..Choice::default()
         }
     }
-}
-
-/// Prints every command that a race would run.
-fn dry_run(mut plan: Plan, args: &RunArgs, input: &Input, driver: &Driver) -> Result<()> {
-    plan.rounds = match plan.order {
-        Order::Grouped => 1,
-        Order::Balanced => args.rounds.unwrap_or(DRY_ROUNDS),
-    };
-    println!("# check: all must agree");
-    for entry in plan.entries.iter().filter(|entry| entry.external.is_none()) {
-        let work = control_work(&plan.family, &plan.work);
-        println!("{} --json", quote(&entry.with_work(work)));
-    }
-    if args.rounds.is_none() && plan.order == Order::Balanced {
-        println!("# the check tells how many rounds fit into the budget; {DRY_ROUNDS} are shown");
-    }
-    let folder = std::path::absolute(results_root(args))?.join("RACE");
-    for state in &plan.states {
-        if let Some(fill) = fill_command(*state, &driver.programs)? {
-            println!(
-                "# {}\n{} {}",
-                state.name(),
-                quote(&fill),
-                quote(&[input.argument().into()])
-            );
-        }
-        for number in 1..=plan.rounds {
-            println!("# {} round {number}", state.name());
-            let call = call(&plan, *state, number, &driver.programs, input, &folder)?;
-            println!("{}", call.shell_line(&driver.hyperfine));
-        }
-    }
-    Ok(())
 }

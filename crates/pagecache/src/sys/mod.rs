@@ -23,7 +23,7 @@ pub use system::{
     purge_system, readahead_off, residency, write_back,
 };
 
-use std::fmt;
+use std::{ffi::CString, fmt, io, mem, os::unix::ffi::OsStrExt, path::Path};
 
 use crate::residency::size;
 
@@ -60,4 +60,21 @@ pub struct MemoryLeft {
 pub fn page_size() -> u64 {
     // SAFETY: sysconf only reads a value; _SC_PAGESIZE is always defined, so it is positive.
     unsafe { libc::sysconf(libc::_SC_PAGESIZE) as u64 }
+}
+
+/// Bytes that an unprivileged process can still write to the filesystem of `folder`, by statvfs(3);
+/// none where it doesn't say (it claims to have no blocks at all).
+pub fn free_bytes(folder: &Path) -> io::Result<Option<u64>> {
+    let path = CString::new(folder.as_os_str().as_bytes())?;
+    // SAFETY: all fields are integers, of which zero is one.
+    let mut space: libc::statvfs = unsafe { mem::zeroed() };
+    // SAFETY: `path` ends in a NUL, and the buffer is of the call's own type.
+    if unsafe { libc::statvfs(path.as_ptr(), &raw mut space) } != 0 {
+        return Err(io::Error::last_os_error());
+    }
+    #[allow(clippy::unnecessary_cast, reason = "the types differ between systems")]
+    let (blocks, free) = (space.f_blocks as u64, space.f_bavail as u64);
+    #[allow(clippy::unnecessary_cast, reason = "the types differ between systems")]
+    let block_size = space.f_frsize as u64;
+    Ok((blocks > 0).then(|| free.saturating_mul(block_size)))
 }

@@ -11,4 +11,4 @@ mod quote;
 pub use call::{Call, Contestant, Failure, FailureKind};
 pub use export::{Export, Run, Statistics};
 pub use find::{Hyperfine, Version};
-pub use quote::quote;
+pub use quote::{for_shell, quote};
