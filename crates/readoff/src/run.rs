@@ -106,18 +106,8 @@ fn find_hyperfine(args: &RunArgs, programs: &Programs) -> Result<Hyperfine> {
 
 fn choice(args: &RunArgs) -> Result<Choice> {
     let states = args.state.as_ref().map(|names| {
-        let mut states = names
-            .iter()
-            .map(|name| State::parse(name))
-            .collect::<Result<Vec<_>>>()?;
-        let mut seen = Vec::new();
-        states.retain(|state| {
-            !seen.contains(state) && {
-                seen.push(*state);
-                true
-            }
-        });
-        Ok::<_, anyhow::Error>(states)
+        let states = names.iter().map(|name| State::parse(name));
+        states.collect::<Result<Vec<_>>>()
     });
     Ok(Choice {
         states: states.transpose()?,
