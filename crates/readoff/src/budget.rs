@@ -18,7 +18,7 @@ const RUN_OVERHEAD: f64 = 0.006;
 pub fn fit(plan: &mut Plan, checked: &Checked, rounds: Option<u32>, budget: f64) -> Vec<String> {
     let mut notes = Vec::new();
     if plan.order == Order::Grouped {
-        plan.rounds = 1;
+        group(plan, rounds);
         return notes;
     }
     if let Some(rounds) = rounds {
@@ -60,6 +60,14 @@ pub fn fit(plan: &mut Plan, checked: &Checked, rounds: Option<u32>, budget: f64)
         ));
     }
     notes
+}
+
+/// Grouped order: one call, in which what would be rounds are repetitions.
+pub fn group(plan: &mut Plan, rounds: Option<u32>) {
+    plan.rounds = 1;
+    for block in plan.blocks.values_mut() {
+        block.runs = block.runs.saturating_mul(rounds.unwrap_or(1));
+    }
 }
 
 fn leave_out_gluttons(plan: &mut Plan, checked: &Checked, budget: f64) {
@@ -240,6 +248,18 @@ mod tests {
         );
         assert_eq!(plan.rounds, 1, "at least one round");
         assert!(notes.last().unwrap().contains("--budget 13m"), "{notes:?}");
+    }
+
+    #[test]
+    fn in_grouped_order_rounds_are_repetitions() {
+        let mut plan = plan(&["read", "mmap"], &[]);
+        plan.order = Order::Grouped;
+        fit(&mut plan, &checked(&[]), Some(5), 120.0);
+        assert_eq!(plan.rounds, 1);
+        assert_eq!(
+            plan.block(State::Warm).runs,
+            5 * State::Warm.default_block().runs
+        );
     }
 
     #[test]

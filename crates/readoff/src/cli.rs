@@ -57,7 +57,8 @@ pub struct RunArgs {
     /// States of the page cache: cold, warm, warm-random, as-is
     #[arg(long, value_delimiter = ',', value_name = "STATE,…")]
     pub state: Option<Vec<String>>,
-    /// Rounds in each state, instead of as many as the budget has room for
+    /// Rounds in each state, instead of as many as the budget has room for; in grouped order, so many
+    /// times the runs
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub rounds: Option<u32>,
     /// Time for all rounds: 90s, 2m, 1h [default: 2m, or the suite's own number of rounds]

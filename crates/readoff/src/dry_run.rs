@@ -5,8 +5,13 @@ use std::path::Path;
 
 use anyhow::Result;
 
+<<<<<<< HEAD
 use crate::check::times_cold;
 use crate::family::control_work;
+=======
+use crate::budget::group;
+use crate::check::{control_work, times_cold};
+>>>>>>> main
 use crate::hyperfine::{Hyperfine, for_shell};
 use crate::input::Input;
 use crate::output::print;
@@ -27,10 +32,10 @@ pub fn dry_run(
     hyperfine: &Hyperfine,
     folder: &Path,
 ) -> Result<()> {
-    plan.rounds = match plan.order {
-        Order::Grouped => 1,
-        Order::Balanced => rounds.unwrap_or(ROUNDS),
-    };
+    match plan.order {
+        Order::Grouped => group(&mut plan, rounds),
+        Order::Balanced => plan.rounds = rounds.unwrap_or(ROUNDS),
+    }
     let mut lines = vec![
         "# the folder of the race".to_string(),
         line(["mkdir", "-p"], &[folder.join("rounds").as_os_str()]),

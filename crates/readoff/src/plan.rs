@@ -1,7 +1,7 @@
 //! The plan of a race: who competes, with which command, in which states, how often. It is written
 //! into `race.json` before anything is timed, and `--resume` goes on from it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use anyhow::Result;
@@ -243,7 +243,9 @@ impl Plan {
             .states
             .clone()
             .unwrap_or_else(|| suite.states.clone());
-        // What was found is raced first; the rest as the user or the suite said.
+        // Each once. What was found is raced first; the rest as the user or the suite said.
+        let mut seen = BTreeSet::new();
+        states.retain(|state| seen.insert(*state));
         states.sort_by_key(|state| *state != State::AsIs);
         let mut plan = Plan {
             suite: suite.name.clone(),
@@ -294,7 +296,8 @@ impl Plan {
         // Strategies that the suite doesn't list can be asked for by name.
         for name in choice.entries.iter().flatten() {
             let program = format!("{}-{name}", suite.family);
-            let known = suite.labels().any(|label| label == name);
+            let known = suite.labels().any(|label| label == name)
+                || wanted.iter().any(|(label, ..)| label == name);
             if !known && programs.strategies(&suite.family).contains(&program) {
                 wanted.push((name.clone(), vec![program], State::ALL.to_vec(), true));
             }
@@ -325,6 +328,7 @@ impl Plan {
             {
                 command.extend(["--buffer".into(), buffer.clone()]);
             }
+            programs.accepts(&command)?;
             command.push(input.argument().into());
             let states = states
                 .into_iter()
@@ -427,6 +431,17 @@ impl Plan {
         Ok(())
     }
 
+    /// What no plan of ours has: it may have been read from a file.
+    pub fn mistake(&self) -> Option<&'static str> {
+        if self.entries.iter().any(|entry| entry.command.is_empty()) {
+            Some("an entry without a command")
+        } else if self.blocks.values().any(|block| block.runs == 0) {
+            Some("a block without runs")
+        } else {
+            None
+        }
+    }
+
     /// The entries raced in a state, in the plan's order.
     pub fn entries_in(&self, state: State) -> Vec<&Entry> {
         self.entries
@@ -450,6 +465,9 @@ impl Plan {
             name: name.into(),
             reason: reason.into(),
         });
+        if let Some(first) = self.entries.first().filter(|_| name == self.reference) {
+            self.reference = first.name.clone();
+        }
     }
 
     /// Leaves a state out of the race.

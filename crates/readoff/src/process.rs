@@ -52,19 +52,41 @@ impl Finished {
 /// pipe can fill up.
 ///
 /// # Errors
-/// It can't be started.
+/// It can't be started, or there is no room for its output.
 pub fn run(command: &mut Command, limit: Option<Duration>) -> io::Result<Finished> {
-    let (mut stdout, mut stderr) = (tempfile::tempfile()?, tempfile::tempfile()?);
+    let mut stdout = scratch()?;
+    command.stdout(stdout.try_clone()?);
+    let finished = run_for_status(command, limit)?;
+    Ok(Finished {
+        stdout: beginning(&mut stdout)?,
+        ..finished
+    })
+}
+
+/// As [`run`], for a program whose standard output goes where the caller has said, if it is as long
+/// as its input, say.
+pub fn run_for_status(command: &mut Command, limit: Option<Duration>) -> io::Result<Finished> {
+    let mut stderr = scratch()?;
     command
         .stdin(Stdio::null())
-        .stdout(stdout.try_clone()?)
-        .stderr(stderr.try_clone()?);
+        .stderr(stderr.try_clone()?)
+        // Only timed runs are logged.
+        .env_remove("READOFF_RECORD");
     let deadline = limit.map(|limit| Instant::now() + limit);
     let ended = Group::start(command)?.wait(&INTERRUPTED, deadline)?;
     Ok(Finished {
         ended,
-        stdout: beginning(&mut stdout)?,
+        stdout: String::new(),
         stderr: beginning(&mut stderr)?,
+    })
+}
+
+/// A file without a name.
+fn scratch() -> io::Result<File> {
+    tempfile::tempfile().map_err(|e| {
+        let folder = std::env::temp_dir();
+        let what = format!("no temporary file in {} (TMPDIR): {e}", folder.display());
+        io::Error::new(e.kind(), what)
     })
 }
 

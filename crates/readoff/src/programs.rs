@@ -9,6 +9,8 @@ use std::process::Command;
 use anyhow::{Context, Result};
 
 use crate::error::{Code, failure, near_match};
+use crate::input::plain;
+use crate::process;
 
 /// Where the strategies, `pagecache` and the suites are.
 #[derive(Debug)]
@@ -25,7 +27,8 @@ impl Programs {
     /// Looks in the folder of this very program, or in `$READOFF_PROGRAMS`.
     pub fn find() -> Result<Programs> {
         let folder = match env::var_os("READOFF_PROGRAMS") {
-            Some(folder) => PathBuf::from(folder),
+            // Absolute, since they are run from another folder.
+            Some(folder) => std::path::absolute(folder).context("READOFF_PROGRAMS")?,
             None => env::current_exe()
                 .context("this program's own folder is unknown")?
                 .parent()
@@ -77,11 +80,24 @@ impl Programs {
     /// What a program prints for `-h`; the error is a reason to skip it.
     pub fn help(&self, name: &str) -> Result<Help, String> {
         let path = self.path(name).map_err(|e| e.to_string())?;
-        let output = Command::new(&path)
-            .arg("-h")
-            .output()
-            .map_err(|e| format!("{path}: {e}"))?;
-        Ok(Help(String::from_utf8_lossy(&output.stdout).into_owned()))
+        let finished = process::run(Command::new(&path).arg("-h"), None)
+            .map_err(|e| format!("{path}: {}", plain(&e)))?;
+        Ok(Help(finished.stdout))
+    }
+
+    /// Sees, before a large file is read, that a strategy takes this work and these options: it gets
+    /// `/` in place of the file, which it refuses, but only once it has understood the rest.
+    ///
+    /// # Errors
+    /// What it says of its command line: exit code 64.
+    pub fn accepts(&self, command: &[String]) -> Result<()> {
+        let mut try_it = Command::new(&command[0]);
+        let finished = process::run(try_it.args(&command[1..]).arg("/"), None)
+            .with_context(|| command[0].clone())?;
+        match finished.code() {
+            Some(64) => Err(failure(Code::Usage, finished.cause())),
+            _ => Ok(()),
+        }
     }
 
     /// A fingerprint of each program's content, by path, so that a race notices a new build.

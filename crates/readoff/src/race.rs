@@ -87,7 +87,11 @@ impl Race {
                 "its schema is {schema}, this readoff reads {SCHEMA}"
             )));
         }
-        serde_json::from_value(value).map_err(|e| bad(e.to_string()))
+        let race: Race = serde_json::from_value(value).map_err(|e| bad(e.to_string()))?;
+        match race.plan.mistake() {
+            Some(mistake) => Err(bad(format!("not as readoff wrote it: {mistake}"))),
+            None => Ok(race),
+        }
     }
 
     /// Writes `race.json`.

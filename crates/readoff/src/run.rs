@@ -127,20 +127,17 @@ fn results_root(args: &RunArgs) -> Result<PathBuf> {
 }
 
 fn choice(args: &RunArgs, suite: &Suite) -> Result<Choice> {
-    let mut states = Vec::new();
-    for name in args.state.iter().flatten() {
-        let state = State::parse(name)?;
-        if !states.contains(&state) {
-            states.push(state);
-        }
-    }
+    let states = args.state.as_ref().map(|names| {
+        let states = names.iter().map(|name| State::parse(name));
+        states.collect::<Result<Vec<_>>>()
+    });
     let data_scale = suite
         .data
         .as_ref()
         .map_or(1.0, |data| args.scale.unwrap_or(data.scale));
     let suite_memory = suite.memory.map(|bytes| (bytes as f64 * data_scale) as u64);
     Ok(Choice {
-        states: args.state.as_ref().map(|_| states),
+        states: states.transpose()?,
         order: args.order,
         reference: args.reference.clone(),
         purge: args.purge,

@@ -11,6 +11,12 @@ use crate::error::{Code, failure, near_match};
 use crate::plan::{Block, Order, Phase, State};
 use crate::source::Source;
 
+/// The most runs that a block may have, and warmups.
+const MOST_RUNS: u32 = 10_000;
+
+/// The longest time limit of an external: a day.
+const MOST_SECONDS: f64 = 86_400.0;
+
 /// A suite as its file says it.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
@@ -214,11 +220,24 @@ impl Suite {
         if self.block.values().any(|block| block.runs == 0) {
             return Some("a block has runs = 0".into());
         }
+        let too_many = |block: &Block| block.runs > MOST_RUNS || block.warmup > MOST_RUNS;
+        if self.block.values().any(too_many) {
+            return Some(format!("a block has more than {MOST_RUNS} runs"));
+        }
+        let unnamed = |label: &&str| label.is_empty() || label.contains(char::is_control);
+        if let Some(label) = self.labels().find(unnamed) {
+            return Some(format!("{label:?} is no name for an entry"));
+        }
         let limitless = self
             .externals
             .iter()
-            .find(|e| !e.limit.is_finite() || e.limit <= 0.0);
-        limitless.map(|e| format!("{:?}: limit must be a number of seconds over 0", e.name))
+            .find(|e| !(e.limit > 0.0 && e.limit <= MOST_SECONDS));
+        limitless.map(|e| {
+            format!(
+                "{:?}: limit must be over 0 and at most {MOST_SECONDS} seconds",
+                e.name
+            )
+        })
     }
 
     /// The labels of all entries, the project's own first.
@@ -303,9 +322,12 @@ mod tests {
         );
         assert!(refusal(&format!("{SMALL}\n[[entry]]\nname = \"read\"")).contains("two entries"));
         assert!(refusal(&format!("{SMALL}\nrun = []")).contains("runs nothing"));
-        assert!(
-            refusal(&format!("{SMALL}\n[block.warm]\nwarmup = 0\nruns = 0")).contains("runs = 0")
-        );
+        let block = |block: &str| refusal(&format!("{SMALL}\n[block.warm]\n{block}"));
+        assert!(block("warmup = 0\nruns = 0").contains("runs = 0"));
+        assert!(block("warmup = 4294967295\nruns = 1").contains("more than 10000"));
+        assert!(refusal(&format!("{SMALL}\n[[entry]]\nname = \"\"")).contains("no name"));
+        let external = "[[external]]\nname = \"x\"\nrun = [\"x\"]\nworks = []\nlimit = 1e300";
+        assert!(refusal(&format!("{SMALL}\n{external}")).contains("limit must be"));
     }
 
     #[test]

@@ -26,6 +26,20 @@ pub fn no_cache(_fd: RawFd) -> io::Result<()> {
     Ok(())
 }
 
+/// Gives `fd` blocks for `bytes` bytes, and that size: posix_fallocate(2).
+///
+/// # Errors
+/// The filesystem can't (ZFS; that is `EINVAL`), or has no space.
+pub fn preallocate(fd: RawFd, bytes: u64) -> io::Result<()> {
+    // It returns the error instead of setting errno.
+    // SAFETY: no memory is passed.
+    match unsafe { libc::posix_fallocate(fd, 0, bytes as libc::off_t) } {
+        0 => Ok(()),
+        libc::EINVAL => Err(io::Error::from_raw_os_error(libc::EOPNOTSUPP)),
+        error => Err(io::Error::from_raw_os_error(error)),
+    }
+}
+
 /// Bytes fetched from the device for this process: not told here (`ru_inblock` counts calls).
 pub fn device_bytes() -> Option<u64> {
     None

@@ -22,6 +22,19 @@ pub fn no_cache(_fd: RawFd) -> io::Result<()> {
     Ok(())
 }
 
+/// Gives `fd` blocks for `bytes` bytes, and that size: fallocate(2). Not posix_fallocate(3), which
+/// writes to every block where the filesystem can't do it.
+///
+/// # Errors
+/// The filesystem can't, or has no space.
+pub fn preallocate(fd: RawFd, bytes: u64) -> io::Result<()> {
+    // SAFETY: no memory is passed.
+    match unsafe { libc::fallocate(fd, 0, 0, bytes as libc::off_t) } {
+        0 => Ok(()),
+        _ => Err(io::Error::last_os_error()),
+    }
+}
+
 /// Bytes fetched from the device for this process so far (proc_pid_io(5)).
 pub fn device_bytes() -> Option<u64> {
     field("/proc/self/io", "read_bytes:")

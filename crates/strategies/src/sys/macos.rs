@@ -65,6 +65,30 @@ pub unsafe fn posix_fadvise(fd: c_int, offset: off_t, len: off_t, advice: c_int)
     }
 }
 
+/// Gives `fd`, which is empty, blocks for `bytes` bytes, and that size: fcntl(2), `F_PREALLOCATE`,
+/// then ftruncate(2).
+///
+/// # Errors
+/// The filesystem can't, or has no space.
+pub fn preallocate(fd: RawFd, bytes: u64) -> io::Result<()> {
+    let mut space = libc::fstore_t {
+        fst_flags: libc::F_ALLOCATEALL,
+        fst_posmode: libc::F_PEOFPOSMODE,
+        fst_offset: 0,
+        fst_length: bytes as off_t,
+        fst_bytesalloc: 0,
+    };
+    // SAFETY: F_PREALLOCATE takes a pointer to an fstore_t that lives on; ftruncate takes no memory.
+    let done = unsafe {
+        libc::fcntl(fd, libc::F_PREALLOCATE, &raw mut space) != -1
+            && libc::ftruncate(fd, bytes as off_t) == 0
+    };
+    match done {
+        true => Ok(()),
+        false => Err(io::Error::last_os_error()),
+    }
+}
+
 /// Bytes fetched from the device for this process so far: proc_pid_rusage(2).
 pub fn device_bytes() -> Option<u64> {
     let mut usage = MaybeUninit::<libc::rusage_info_v2>::uninit();

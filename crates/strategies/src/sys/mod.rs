@@ -10,8 +10,10 @@ mod linux;
 mod macos;
 mod sigbus;
 
+use std::io;
 use std::mem::MaybeUninit;
 use std::ops::Sub;
+use std::os::fd::RawFd;
 use std::time::Duration;
 
 #[cfg(target_os = "freebsd")]
@@ -20,7 +22,7 @@ pub use freebsd::*;
 pub use linux::*;
 #[cfg(target_os = "macos")]
 pub use macos::*;
-pub use sigbus::catch_sigbus;
+pub use sigbus::{catch_sigbus, catch_sigbus_writing};
 
 /// The most bytes that read(2) takes in one call: macOS refuses more than `INT_MAX`, Linux reads at
 /// most 0x7ffff000.
@@ -30,6 +32,34 @@ pub const READ_MAX: usize = libc::c_int::MAX as usize;
 pub fn page_size() -> usize {
     // SAFETY: takes no memory of ours; every system has this value.
     unsafe { libc::sysconf(libc::_SC_PAGESIZE) as usize }
+}
+
+/// Bytes that an unprivileged process can still write to the filesystem of `fd`: fstatvfs(3). `None`
+/// where it doesn't say (it claims to have no blocks at all).
+///
+/// # Errors
+/// Those of fstatvfs(3).
+pub fn free_bytes(fd: RawFd) -> io::Result<Option<u64>> {
+    let mut space = MaybeUninit::<libc::statvfs>::uninit();
+    // SAFETY: fstatvfs fills the struct where it returns 0.
+    let space = unsafe {
+        if libc::fstatvfs(fd, space.as_mut_ptr()) != 0 {
+            return Err(io::Error::last_os_error());
+        }
+        space.assume_init()
+    };
+    #[allow(clippy::unnecessary_cast, reason = "the types differ between systems")]
+    let (blocks, free) = (space.f_blocks as u64, space.f_bavail as u64);
+    #[allow(clippy::unnecessary_cast, reason = "the types differ between systems")]
+    let block_size = space.f_frsize as u64;
+    Ok((blocks > 0).then(|| free.saturating_mul(block_size)))
+}
+
+/// A write over the limit of a file's size (RLIMIT_FSIZE) is an error from now on, not the end of the
+/// process by SIGXFSZ.
+pub fn ignore_sigxfsz() {
+    // SAFETY: SIG_IGN is no function of ours.
+    unsafe { libc::signal(libc::SIGXFSZ, libc::SIG_IGN) };
 }
 
 /// What this process has used: getrusage(2).

@@ -1,6 +1,7 @@
 //! SIGBUS under a mapped file, told in one line instead of a core.
 
 use std::mem;
+use std::ops::Range;
 use std::os::fd::RawFd;
 use std::ptr;
 use std::sync::OnceLock;
@@ -14,20 +15,47 @@ struct Mapped {
     fd: RawFd,
     size: u64,
     shrank: String,
-    unreadable: String,
+    failed: String,
 }
 
-static MAPPED: OnceLock<Mapped> = OnceLock::new();
+/// The file that is read.
+static READ: OnceLock<Mapped> = OnceLock::new();
+
+/// The file that is written, if there is one, and where it is mapped.
+static WRITTEN: OnceLock<(Range<usize>, Mapped)> = OnceLock::new();
 
 /// From now on, an access to a map of `fd` that the system can't satisfy ends the process with one
 /// line that begins with `prefix`: the file shrank below `size` bytes, or it can't be read.
 pub fn catch_sigbus(fd: RawFd, size: u64, prefix: String) {
-    MAPPED.get_or_init(|| Mapped {
-        fd,
-        size,
-        shrank: format!("{prefix}shrank while it was mapped: run again when nobody writes it\n"),
-        unreadable: format!("{prefix}a page of it can't be read: I/O error (SIGBUS)\n"),
+    let failed = "a page of it can't be read: I/O error (SIGBUS)";
+    READ.get_or_init(|| Mapped::new(fd, size, prefix, failed));
+    install();
+}
+
+/// The same for `map`, a map of another file that is written to: it shrank, or the disk is full.
+pub fn catch_sigbus_writing(map: Range<usize>, fd: RawFd, prefix: String) {
+    let failed = "a page of it can't be had: the disk is full, or I/O error (SIGBUS)";
+    WRITTEN.get_or_init(|| {
+        let size = map.len() as u64;
+        (map, Mapped::new(fd, size, prefix, failed))
     });
+    install();
+}
+
+impl Mapped {
+    fn new(fd: RawFd, size: u64, prefix: String, failed: &str) -> Mapped {
+        Mapped {
+            fd,
+            size,
+            shrank: format!(
+                "{prefix}shrank while it was mapped: run again when nobody writes it\n"
+            ),
+            failed: format!("{prefix}{failed}\n"),
+        }
+    }
+}
+
+fn install() {
     // SAFETY: a zeroed sigaction is a valid one; the handler has the signature that SA_SIGINFO asks
     // for and calls only what signal-safety(7) allows.
     unsafe {
@@ -44,7 +72,10 @@ extern "C" fn on_sigbus(_signal: c_int, info: *mut siginfo_t, _context: *mut c_v
     // async-signal-safe, and reading an initialised OnceLock is one atomic load.
     unsafe {
         let from_map = matches!((*info).si_code, libc::BUS_ADRERR | libc::BUS_OBJERR);
-        let (true, Some(mapped)) = (from_map, MAPPED.get()) else {
+        let address = (*info).si_addr() as usize;
+        let written = WRITTEN.get().filter(|(map, _)| map.contains(&address));
+        let mapped = written.map(|(_, mapped)| mapped).or(READ.get());
+        let (true, Some(mapped)) = (from_map, mapped) else {
             libc::signal(libc::SIGBUS, libc::SIG_DFL);
             libc::raise(libc::SIGBUS);
             return;
@@ -54,7 +85,7 @@ extern "C" fn on_sigbus(_signal: c_int, info: *mut siginfo_t, _context: *mut c_v
         let (line, exit) = if known && (now.st_size as u64) < mapped.size {
             (&mapped.shrank, Exit::Changed)
         } else {
-            (&mapped.unreadable, Exit::Io)
+            (&mapped.failed, Exit::Io)
         };
         libc::write(libc::STDERR_FILENO, line.as_ptr().cast(), line.len());
         libc::_exit(exit as c_int);
