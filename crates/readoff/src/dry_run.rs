@@ -5,13 +5,9 @@ use std::path::Path;
 
 use anyhow::Result;
 
-<<<<<<< HEAD
+use crate::budget::group;
 use crate::check::times_cold;
 use crate::family::control_work;
-=======
-use crate::budget::group;
-use crate::check::{control_work, times_cold};
->>>>>>> main
 use crate::hyperfine::{Hyperfine, for_shell};
 use crate::input::Input;
 use crate::output::print;
