@@ -47,10 +47,28 @@ kernel! {
     }
 }
 
-/// Newlines, with SIMD chosen at run time by memchr.
-#[inline(never)]
-pub fn newlines(bytes: &[u8]) -> u64 {
-    memchr::memchr_iter(b'\n', bytes).count() as u64
+/// Bytes that [`newlines`] looks at in one step: four AVX2 vectors.
+const LANES: usize = 128;
+
+kernel! {
+    /// Newlines. Each place of a block has a counter of 8 bits, as wide as what is compared, and is
+    /// added up before it could overflow. On a warm map this is as fast as memory (36 GB/s, as
+    /// `xor`), where memchr's count gave 31.
+    newlines(bytes) -> u64, newlines_plain {
+        let is_newline = |byte: u8| u8::from(byte == b'\n');
+        let (blocks, rest) = bytes.as_chunks::<LANES>();
+        let mut total: u64 = rest.iter().map(|&byte| u64::from(is_newline(byte))).sum();
+        for group in blocks.chunks(u8::MAX as usize) {
+            let mut counts = [0; LANES];
+            for block in group {
+                for (count, &byte) in counts.iter_mut().zip(block) {
+                    *count += is_newline(byte);
+                }
+            }
+            total += counts.iter().map(|&count| u64::from(count)).sum::<u64>();
+        }
+        total
+    }
 }
 
 kernel! {
