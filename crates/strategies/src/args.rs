@@ -24,12 +24,12 @@ pub struct Flag {
     pub help: &'static str,
 }
 
-/// The flags of every strategy.
-const COMMON: &[Flag] = &[Flag {
+/// The flag of every strategy: the record instead of the answer.
+pub const JSON: Flag = Flag {
     name: "json",
     value: "",
     help: "print the record of the run (JSON) instead of the answer",
-}];
+};
 
 /// What was given on the command line.
 pub struct Args {
@@ -44,7 +44,7 @@ impl Args {
     /// # Errors
     /// [`Exit::Usage`] for what isn't understood.
     pub fn parse(about: &str, flags: &[&[Flag]]) -> Result<Option<Args>> {
-        let flags: Vec<&Flag> = flags.iter().copied().flatten().chain(COMMON).collect();
+        let flags: Vec<&Flag> = flags.iter().copied().flatten().chain([&JSON]).collect();
         let mut parser = lexopt::Parser::from_env();
         let (mut file, mut given) = (None, Vec::new());
         while let Some(arg) = parser.next().map_err(usage)? {

@@ -8,7 +8,7 @@ use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use crate::args::Args;
+use crate::args::{self, Args};
 use crate::exit::{self, Error, Exit, Result};
 use crate::record::Record;
 use crate::sys::{self, Usage};
@@ -47,7 +47,7 @@ impl<W: Work> Run<W> {
         check_input(file, &before)?;
         Ok(Run {
             file: file.to_owned(),
-            json: args.has("json"),
+            json: args.has(args::JSON.name),
             before,
             device_before: sys::device_bytes(),
             usage_before: Usage::now(),
