@@ -38,7 +38,8 @@ impl Programs {
         let entries = fs::read_dir(&folder)
             .map_err(|e| failure(Code::Unavailable, format!("{}: {e}", folder.display())))?;
         let mut found: Vec<String> = entries
-            .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
+            .filter_map(|entry| entry.ok().filter(|entry| entry.path().is_file()))
+            .filter_map(|entry| entry.file_name().into_string().ok())
             .filter(|name| !name.contains('.'))
             .collect();
         found.sort();
