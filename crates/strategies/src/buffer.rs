@@ -10,7 +10,7 @@ use crate::sys;
 
 /// Buffers below this are given without asking how much memory is left, which takes longer than
 /// reading a small file.
-const UNCHECKED: usize = 16 << 20;
+pub(crate) const UNCHECKED: usize = 16 << 20;
 
 /// A buffer of `bytes` bytes for `file`, aligned to pages (and so to sectors). It reads as zeros and takes
 /// memory only as it is touched: an anonymous map, since the allocator writes zeros itself where

@@ -3,6 +3,7 @@
 //!
 //! - [`exit`]: the frame of every `main`, the one error type, the exit codes.
 //! - [`args`]: values on command lines.
+//! - [`memory`]: what happens where there is no more of it.
 //! - [`run`]: one run of a strategy, from checking its input to delivering its record.
 //! - [`record`]: that record.
 //! - [`buffer`]: buffers for the bytes.
@@ -13,10 +14,13 @@
 //! A family is a module beside these: its arguments and its works.
 //!
 //! - [`scan`]: every byte once, in order.
+//! - [`lines`]: where every line begins, or its lines kept.
 
 pub mod args;
 pub mod buffer;
 pub mod exit;
+pub mod lines;
+pub mod memory;
 pub mod record;
 pub mod run;
 pub mod scan;

@@ -36,7 +36,7 @@ pub fn strategies(family: &str) -> Vec<String> {
         .filter(|name| name.starts_with(&format!("{family}-")))
         .collect();
     names.sort();
-    assert!(names.contains(&format!("{family}-mmap")), "{names:?}");
+    assert!(names.len() > 1, "{family}: {names:?}");
     names
 }
 
