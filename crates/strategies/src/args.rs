@@ -98,6 +98,11 @@ impl Args {
         parsed.map(Some)
     }
 
+    /// The path that the flag of that name gives, if it was given. The last one counts.
+    pub fn path(&self, name: &str) -> Option<PathBuf> {
+        self.value(name).map(PathBuf::from)
+    }
+
     /// What the value of the flag of that name stands for; the first choice if it wasn't given.
     ///
     /// # Errors
@@ -114,18 +119,24 @@ impl Args {
     }
 
     fn text(&self, name: &str) -> Option<Cow<'_, str>> {
+        self.value(name).map(|value| value.to_string_lossy())
+    }
+
+    fn value(&self, name: &str) -> Option<&OsString> {
         let mut latest_first = self.given.iter().rev();
         latest_first
             .find(|(given, _)| *given == name)
-            .map(|(_, value)| value.to_string_lossy())
+            .map(|(_, value)| value)
     }
 }
 
-fn usage(what: impl Display) -> Error {
+/// The command line is wrong.
+pub fn usage(what: impl Display) -> Error {
     Error::new(Exit::Usage, format_args!("{what} (--help tells more)"))
 }
 
-fn invalid(name: &str, text: &str, why: impl Display) -> Error {
+/// The flag of that name can't have that value.
+pub fn invalid(name: &str, text: &str, why: impl Display) -> Error {
     usage(format_args!("invalid value {text:?} for --{name}: {why}"))
 }
 

@@ -12,7 +12,7 @@ use std::sync::OnceLock;
 pub enum Exit {
     /// `EX_USAGE`: the command line is wrong.
     Usage = 64,
-    /// `EX_DATAERR`: the file changed during the run.
+    /// `EX_DATAERR`: the file changed during the run, or isn't what the work reads.
     Changed = 65,
     /// `EX_NOINPUT`: no such file, or none that can be read.
     NoInput = 66,

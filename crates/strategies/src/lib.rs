@@ -15,6 +15,7 @@
 //!
 //! - [`scan`]: every byte once, in order.
 //! - [`lines`]: where every line begins, or its lines kept.
+//! - [`seek`]: a file visited place by place, in order or not.
 
 pub mod args;
 pub mod buffer;
@@ -24,6 +25,7 @@ pub mod memory;
 pub mod record;
 pub mod run;
 pub mod scan;
+pub mod seek;
 pub mod stdio;
 pub mod sys;
 pub mod watchdog;

@@ -3,6 +3,7 @@
 use std::fs::OpenOptions;
 use std::io::Write;
 use std::path::Path;
+use std::time::Duration;
 
 use serde::Serialize;
 
@@ -50,11 +51,35 @@ pub struct Record {
     pub user: f64,
     /// CPU time in the kernel.
     pub system: f64,
+    /// The visits alone, for a strategy that makes some.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub seconds_visit: Option<f64>,
+    /// How long single visits took, where that was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub latency: Option<Latency>,
+}
+
+/// How long single visits took: seconds, to three digits. Each has the time of reading the clock in
+/// it.
+#[derive(Debug, Serialize)]
+pub struct Latency {
+    /// How many visits there were.
+    pub visits: u64,
+    /// The shortest.
+    pub min: f64,
+    /// The mean.
+    pub mean: f64,
+    /// The median.
+    pub p50: f64,
+    /// So long or shorter are 99 % of them.
+    pub p99: f64,
+    /// The longest.
+    pub max: f64,
 }
 
 impl Record {
     /// Appends the record to the file that [`LOG`] names, if it does, and prints it: as JSON, or
-    /// the answer as `xor 5c  13795429575 bytes`.
+    /// the answer as `xor 5c  13795429575 bytes`, with a line on latencies if there are some.
     ///
     /// # Errors
     /// The log or stdout can't be written.
@@ -72,8 +97,21 @@ impl Record {
                 bytes,
                 ..
             } = self;
-            crate::exit::print(&format!("{work} {answer}  {bytes} bytes\n"))
+            let latency = self.latency.as_ref().map(Latency::line);
+            let latency = latency.unwrap_or_default();
+            crate::exit::print(&format!("{work} {answer}  {bytes} bytes\n{latency}"))
         }
+    }
+}
+
+impl Latency {
+    /// As a line of text.
+    fn line(&self) -> String {
+        let [min, mean, p50, p99, max] =
+            [self.min, self.mean, self.p50, self.p99, self.max].map(Duration::from_secs_f64);
+        format!(
+            "a visit: min {min:.2?}  mean {mean:.2?}  p50 {p50:.2?}  p99 {p99:.2?}  max {max:.2?}\n"
+        )
     }
 }
 

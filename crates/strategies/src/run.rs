@@ -19,6 +19,8 @@ pub trait Work {
     fn name(&self) -> &'static str;
     /// What it computed. All strategies of the family must agree on it.
     fn answer(&self) -> String;
+    /// Adds to the record what only this family tells.
+    fn tell(&self, _record: &mut Record) {}
 }
 
 /// A run: its file, its clock and phases, and its work.
@@ -43,8 +45,7 @@ impl<W: Work> Run<W> {
     /// file: opening a FIFO would wait for its writer.
     pub fn new(args: &Args, work: W) -> Result<Run<W>> {
         let file = args.file();
-        let before = fs::metadata(file).map_err(|cause| Error::open(file, &cause))?;
-        check_input(file, &before)?;
+        let before = input(file)?;
         Ok(Run {
             file: file.to_owned(),
             json: args.has(args::JSON.name),
@@ -67,6 +68,11 @@ impl<W: Work> Run<W> {
     /// The file's size in bytes when the run began.
     pub fn size(&self) -> u64 {
         self.before.size()
+    }
+
+    /// What the file was when the run began.
+    pub(crate) fn metadata(&self) -> &Metadata {
+        &self.before
     }
 
     /// Bytes worked on so far.
@@ -138,7 +144,7 @@ impl<W: Work> Run<W> {
             .map(|(now, then)| now - then);
         self.check_unchanged()?;
         let seconds = |from: Duration, to: Duration| (to - from).as_secs_f64();
-        let record = Record {
+        let mut record = Record {
             strategy: exit::program(),
             work: self.work.name(),
             answer: self.work.answer(),
@@ -159,11 +165,15 @@ impl<W: Work> Run<W> {
             peak_rss: sys::peak_rss(),
             user: usage.user.as_secs_f64(),
             system: usage.system.as_secs_f64(),
+            seconds_visit: None,
+            latency: None,
         };
+        self.work.tell(&mut record);
         record.deliver(self.json)
     }
 
-    fn check_unchanged(&self) -> Result<()> {
+    /// Fails with [`Exit::Changed`] if the file is not what it was when the run began.
+    pub(crate) fn check_unchanged(&self) -> Result<()> {
         let now = fs::metadata(self.path()).map_err(|_| self.changed("went away"))?;
         let then = &self.before;
         if (now.dev(), now.ino()) != (then.dev(), then.ino()) {
@@ -179,6 +189,16 @@ impl<W: Work> Run<W> {
         }
         Ok(())
     }
+}
+
+/// What there is to know of `file`, which is to be read.
+///
+/// # Errors
+/// It isn't there, or no regular file that its size tells the truth of.
+pub(crate) fn input(file: &Path) -> Result<Metadata> {
+    let metadata = fs::metadata(file).map_err(|cause| Error::open(file, &cause))?;
+    check_input(file, &metadata)?;
+    Ok(metadata)
 }
 
 /// Fails unless `file` is a regular file that its size tells the truth of.

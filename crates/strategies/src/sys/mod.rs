@@ -9,6 +9,7 @@ mod linux;
 #[cfg(target_os = "macos")]
 mod macos;
 mod sigbus;
+mod signals;
 
 use std::io;
 use std::mem::MaybeUninit;
@@ -23,6 +24,7 @@ pub use linux::*;
 #[cfg(target_os = "macos")]
 pub use macos::*;
 pub use sigbus::{catch_sigbus, catch_sigbus_writing};
+pub use signals::HeldSignals;
 
 /// The most bytes that read(2) takes in one call: macOS refuses more than `INT_MAX`, Linux reads at
 /// most 0x7ffff000.
