@@ -27,6 +27,8 @@ pub enum Command {
     List(ListArgs),
     /// List the suites
     Suites,
+    /// Show the machine, and what of it can spoil a measurement
+    Env(EnvArgs),
 }
 
 /// Who competes, on what.
@@ -118,6 +120,16 @@ pub struct ListArgs {
     /// The suite, by name or as a TOML file
     #[arg(long, default_value = "scan")]
     pub suite: String,
+}
+
+/// Options of `env`.
+#[derive(Args, Debug)]
+pub struct EnvArgs {
+    /// A file or folder: what it lies on is shown too
+    pub file: Option<PathBuf>,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// `90s`, `2m`, `1h`, `1.5m`; a bare number is seconds.

@@ -65,7 +65,8 @@ impl Driver {
         input: &Input,
         root: &Path,
     ) -> Result<(Outcome, Folder)> {
-        let environment = Environment::look(input);
+        let environment = Environment::look(Some(&input.path));
+        self.warn(&environment);
         let _limit = plan.memory.map(MemoryLimit::enter).transpose()?;
         let folder = Folder::create(root, &environment.host, &plan.suite)?;
         let race = match self.begin(plan, effort, input, environment, &folder) {
@@ -89,7 +90,7 @@ impl Driver {
         let input = Input::open(&folder.input().unwrap_or_else(|| (&race.input.path).into()))?;
         let now = Race {
             input: input.identity.clone(),
-            environment: Environment::look(&input),
+            environment: Environment::look(Some(&input.path)),
             programs: self.fingerprints(&race.plan)?,
             hyperfine: self.hyperfine_used(),
             ..race.clone()
@@ -104,6 +105,7 @@ impl Driver {
         }
         self.progress
             .note(&format!("going on with {}", folder.path.display()));
+        self.warn(&now.environment);
         let _limit = race.plan.memory.map(MemoryLimit::enter).transpose()?;
         family::set_up(&race.plan, &input, &self.programs, &folder.path)?;
         self.finish(
@@ -207,6 +209,14 @@ impl Driver {
             (Err(error), Err(other)) => {
                 Err(error.context(format!("{place}: can't be published ({other:#})")))
             }
+        }
+    }
+
+    /// Says, before anything is timed, what can spoil it.
+    fn warn(&self, environment: &Environment) {
+        for warning in &environment.warnings {
+            self.progress
+                .note_once(&format!("warning: {}", warning.line()));
         }
     }
 

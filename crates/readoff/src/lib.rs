@@ -10,6 +10,7 @@ pub mod contest;
 pub mod data;
 pub mod directory;
 pub mod dry_run;
+pub mod env;
 pub mod environment;
 pub mod error;
 pub mod family;

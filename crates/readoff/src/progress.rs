@@ -1,6 +1,8 @@
 //! What a person sees while a race runs: a bar with the time left on a terminal, plain lines
 //! elsewhere, nothing with `--quiet`. All of it goes to standard error.
 
+use std::cell::RefCell;
+use std::collections::BTreeSet;
 use std::io::{IsTerminal, stderr};
 use std::time::{Duration, Instant};
 
@@ -14,6 +16,7 @@ use crate::output::say;
 pub struct Progress {
     kind: Kind,
     started: Instant,
+    said: RefCell<BTreeSet<String>>,
 }
 
 #[derive(Debug)]
@@ -39,6 +42,7 @@ impl Progress {
         Progress {
             kind,
             started: Instant::now(),
+            said: RefCell::default(),
         }
     }
 
@@ -48,6 +52,13 @@ impl Progress {
             Kind::Quiet => {}
             Kind::Lines => say(line),
             Kind::Bar(bar) => bar.suspend(|| say(line)),
+        }
+    }
+
+    /// A line that stays, unless it was said before: of the machine, in each race of many.
+    pub fn note_once(&self, line: &str) {
+        if self.said.borrow_mut().insert(line.to_string()) {
+            self.note(line);
         }
     }
 

@@ -113,7 +113,7 @@ impl Race {
             let (then, now) = (&self.hyperfine.version, &now.hyperfine.version);
             return Some(format!("it was timed with hyperfine {then}, this is {now}"));
         }
-        if self.environment != now.environment {
+        if !self.environment.same_machine(&now.environment) {
             let (then, now) = (self.environment.line(), now.environment.line());
             return Some(format!("it ran on {then}; this is {now}"));
         }
