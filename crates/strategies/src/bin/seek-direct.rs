@@ -3,6 +3,7 @@
 
 use std::fs::{File, OpenOptions};
 use std::io;
+use std::ops::Range;
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::OpenOptionsExt;
 use std::process::ExitCode;
@@ -38,42 +39,37 @@ fn run(args: &Args) -> Result<()> {
     let mut buffer = buffer::allocate(size, seek.path())?;
     // btrfs reads through the page cache into a buffer that has no memory yet.
     buffer.fill(0);
-    let mut direct = Direct {
-        file,
-        page: page as u64,
-        buffer,
-        start: 0,
-        filled: 0,
-    };
-    seek.visit("pread with O_DIRECT", &mut direct)
+    let held = 0..0;
+    seek.visit("pread with O_DIRECT", &mut Direct { file, buffer, held })
 }
 
 struct Direct {
     file: File,
-    page: u64,
     buffer: MmapMut,
-    /// What the buffer has: so many bytes of the file, from there on.
-    start: u64,
-    filled: usize,
+    /// Which bytes of the file the buffer has.
+    held: Range<u64>,
 }
 
 impl Source for Direct {
     fn at(&mut self, offset: u64, want: usize) -> io::Result<&[u8]> {
-        if !(self.start..self.start + self.filled as u64).contains(&offset) {
+        if !self.held.contains(&offset) {
             // Address, length and offset must be multiples of the device's block; pages always are.
-            self.start = offset / self.page * self.page;
-            let end = (offset + want as u64).next_multiple_of(self.page);
-            let most = self.buffer.len().min((end - self.start) as usize);
-            self.filled = 0;
+            let page = sys::page_size();
+            let start = offset / page as u64 * page as u64;
+            let needed = ((offset - start) as usize + want).next_multiple_of(page);
+            let most = needed
+                .min(self.buffer.len())
+                .min(sys::READ_MAX / page * page);
             let to = self.buffer.as_mut_ptr().cast();
-            let start = self.start as libc::off_t;
+            self.held = 0..0;
             // SAFETY: the buffer takes `most` bytes.
-            match unsafe { libc::pread(self.file.as_raw_fd(), to, most, start) } {
-                n @ 0.. => self.filled = n as usize,
+            match unsafe { libc::pread(self.file.as_raw_fd(), to, most, start as libc::off_t) } {
+                n @ 0.. => self.held = start..start + n as u64,
                 _ => return Err(io::Error::last_os_error()),
             }
         }
-        let skip = (offset - self.start) as usize;
-        Ok(self.buffer[..self.filled].get(skip..).unwrap_or_default())
+        let Range { start, end } = self.held;
+        let bytes = &self.buffer[..(end - start) as usize];
+        Ok(bytes.get((offset - start) as usize..).unwrap_or_default())
     }
 }
