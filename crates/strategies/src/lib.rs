@@ -16,6 +16,7 @@
 //! - [`scan`]: every byte once, in order.
 //! - [`lines`]: where every line begins, or its lines kept.
 //! - [`seek`]: a file visited place by place, in order or not.
+//! - [`rewrite`]: every byte plus one, in a second file or in place.
 
 pub mod args;
 pub mod buffer;
@@ -23,6 +24,7 @@ pub mod exit;
 pub mod lines;
 pub mod memory;
 pub mod record;
+pub mod rewrite;
 pub mod run;
 pub mod scan;
 pub mod seek;
