@@ -183,9 +183,11 @@ impl Runner<'_> {
             .arg("--json");
         let finished = self.run(&mut command, None)?;
         if finished.succeeded() {
-            let record = serde_json::from_str(&finished.stdout)
-                .with_context(|| format!("{}: its record can't be read", entry.name))?;
-            return Ok(Some(record));
+            let record = serde_json::from_str(&finished.stdout);
+            return record.map(Some).map_err(|e| {
+                let what = format!("{}: its record can't be read: {e}", entry.name);
+                failure(Code::Software, what)
+            });
         }
         match (finished.code(), self.input.changed()) {
             (Some(69), _) => {

@@ -108,14 +108,12 @@ impl Driver {
         self.warn(&now.environment);
         let _limit = race.plan.memory.map(MemoryLimit::enter).transpose()?;
         family::set_up(&race.plan, &input, &self.programs, &folder.path)?;
-        self.finish(
-            Race {
-                status: Status::Running,
-                ..race
-            },
-            &input,
-            folder,
-        )
+        let race = Race {
+            status: Status::Running,
+            ..race
+        };
+        race.save(folder)?;
+        self.finish(race, &input, folder)
     }
 
     /// Checks, fits the rounds into the budget, and says what will be done before anything is timed.
@@ -154,7 +152,7 @@ impl Driver {
         skipped
             .chain(notes.iter().cloned())
             .for_each(|line| self.progress.note(&line));
-        Ok(Race {
+        let race = Race {
             schema: SCHEMA,
             readoff: env!("CARGO_PKG_VERSION").into(),
             hyperfine: self.hyperfine_used(),
@@ -169,12 +167,13 @@ impl Driver {
             checked,
             notes,
             states: Vec::new(),
-        })
+        };
+        race.save(folder)?;
+        Ok(race)
     }
 
     /// Runs the rounds and publishes what is finished, whatever ended them.
     fn finish(&self, mut race: Race, input: &Input, folder: &Folder) -> Result<Outcome> {
-        race.save(folder)?;
         let rounds = Rounds {
             plan: &race.plan,
             checked: &race.checked,

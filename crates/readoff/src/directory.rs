@@ -183,7 +183,9 @@ fn publish(
 }
 
 fn file_summary(race: &Race, folder: &Folder) -> Result<FileSummary> {
-    let content = fs::File::open(&race.input.path)?;
+    // A name that is no UTF-8 is only whole in the link.
+    let file = folder.input().unwrap_or_else(|| (&race.input.path).into());
+    let content = fs::File::open(file)?;
     let (lines, words) = count(content)?;
     let name = Path::new(&race.input.path).file_name().unwrap_or_default();
     Ok(FileSummary {

@@ -269,7 +269,8 @@ impl Rounds<'_> {
 
     /// Sees that every run has its proof and, if it is ours, the right answer.
     fn verify(&self, call: &Call, state: State, files: &RoundFiles) -> Result<(), RoundError> {
-        let runs = round_log::read(&files.log)?;
+        // What a killed race left running may have written into this one's log.
+        let runs = round_log::read(&files.log).map_err(|e| RoundError::Again(format!("{e:#}")))?;
         let per_entry = self.plan.block(state).all() as usize;
         if runs.len() != call.contestants.len() * per_entry {
             let what = format!(

@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use serde::Deserialize;
 
 use crate::error::{Code, failure, near_match};
+use crate::input::plain;
 use crate::plan::{Block, Order, Phase, State};
 use crate::source::Source;
 
@@ -158,8 +159,12 @@ impl Suite {
 
     /// The names of all suites in the folder, sorted.
     pub fn names(folder: &Path) -> Result<Vec<String>> {
-        let entries = fs::read_dir(folder)
-            .with_context(|| format!("{}: the suites' folder can't be read", folder.display()))?;
+        let entries = fs::read_dir(folder).map_err(|e| {
+            let (folder, why) = (folder.display(), plain(&e));
+            let what =
+                format!("{folder}: the suites' folder (READOFF_SUITES) can't be read: {why}");
+            failure(Code::Unavailable, what)
+        })?;
         let mut names: Vec<String> = entries
             .filter_map(|entry| entry.ok().map(|entry| entry.path()))
             .filter(|path| {
@@ -176,7 +181,7 @@ impl Suite {
         let in_line = |error: toml::de::Error| {
             let line = error
                 .span()
-                .map_or(1, |span| text[..span.start].lines().count().max(1));
+                .map_or(1, |span| 1 + text[..span.start].matches('\n').count());
             format!("line {line}: {}", error.message())
         };
         let table: toml::Table = toml::from_str(text).map_err(in_line)?;

@@ -6,6 +6,7 @@ use anyhow::{Context, Result};
 use pagecache::Prepared;
 use serde::Serialize;
 
+use crate::error::{Code, failure};
 use crate::hyperfine::{self, Export, Statistics};
 use crate::input::Identity;
 use crate::plan::{Order, Phase, Plan, State};
@@ -200,6 +201,11 @@ fn timed_runs(
 ) -> Result<Vec<TimedRun>> {
     let block = plan.block(state);
     let names = export.names();
+    let expected = names.len() * block.all() as usize;
+    if log.len() != expected {
+        let what = format!("{} runs are logged, {expected} were made", log.len());
+        return Err(failure(Code::Data, what));
+    }
     let mut timed = Vec::new();
     for (index, blocks) in log.chunks(block.all() as usize).enumerate() {
         let name = names.get(index).context("more runs logged than exported")?;
