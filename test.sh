@@ -67,6 +67,9 @@ if [ -n "$full" ]; then
     export READOFF_FULL=1
     shellcheck bench.sh test.sh hyperfine/*.sh .ci/run
     cargo test --workspace --locked --no-fail-fast -- --nocapture
+    # It empties the whole machine's page cache, so nothing else runs beside it.
+    READOFF_TEST_SYSTEM_PURGE=1 cargo test --package pagecache --test evict --locked -- \
+        --nocapture --exact the_whole_machine_is_purged_when_asked
 else
     cargo test --workspace --locked --quiet
 fi
