@@ -35,7 +35,7 @@ pub fn evict(path: &Path) -> Result<Evicted, Error> {
 pub(crate) fn evict_open(path: &Path, file: &File) -> Result<Evicted, Error> {
     let before = residency(file).map_err(Error::io(path))?;
     let after = drop_pages_of(path, file)?;
-    let notes = evict_beneath(file).into_iter().collect();
+    let notes = evict_beneath(file);
     Ok(Evicted {
         before,
         after,
@@ -80,12 +80,19 @@ pub(crate) fn require_cold_state(path: &Path, file: &File) -> Result<(), Error> 
     Err(Error::Unavailable(path.to_owned(), why))
 }
 
-/// Evicts the image of the loop device that `file` lies on; a note if that can't be done or proved.
-/// A second cache that stays makes a run less cold, not wrong, so it is no error.
-pub(crate) fn evict_beneath(file: &File) -> Option<String> {
-    let image = sys::image_beneath(file)?;
-    let evicted = open(&image).and_then(|file| drop_pages_of(&image, &file));
-    let name = OneLine(&image);
+/// Evicts the images of the loop devices that `file` lies on; a note for each where that can't be
+/// done or proved. A second cache that stays makes a run less cold, not wrong, so it is no error.
+pub(crate) fn evict_beneath(file: &File) -> Vec<String> {
+    let images = sys::images_beneath(file);
+    images
+        .iter()
+        .filter_map(|image| evict_image(image))
+        .collect()
+}
+
+fn evict_image(image: &Path) -> Option<String> {
+    let evicted = open(image).and_then(|file| drop_pages_of(image, &file));
+    let name = OneLine(image);
     match evicted {
         Ok(look) if look.resident.is_some() => None,
         Ok(_) => Some(format!(

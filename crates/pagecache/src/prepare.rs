@@ -95,6 +95,18 @@ pub struct Prepared {
 }
 
 impl Prepared {
+    /// Whether the files were in the state that was asked for; none where that couldn't be told.
+    pub fn holds(&self) -> Option<bool> {
+        let look = Residency {
+            total: self.bytes,
+            resident: self.resident,
+            dirty: self.dirty,
+            by: self.by,
+            why_unknown: None,
+        };
+        look.holds(self.state)
+    }
+
     /// Appends this as one line to the log at `path`, in one write; makes the log if it's missing.
     pub fn append_to(&self, path: &Path) -> Result<(), Error> {
         let mut log = OpenOptions::new()

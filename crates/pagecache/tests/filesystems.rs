@@ -10,74 +10,19 @@ use std::{
     process::Command,
 };
 
-use common::*;
+use common::{
+    mounts::{IMAGE, Mount, overlay, root_folder, run},
+    *,
+};
 use pagecache::{Action, Method};
 use tempfile::TempDir;
 
 const BYTES: u64 = 12 * MIB + 123;
 const PAGES: u64 = BYTES.div_ceil(PAGE);
-/// xfs has no smaller ones.
-const IMAGE: u64 = 304 * MIB;
-
-/// A mounted filesystem; unmounted at the end, whatever happens. Its loop device goes with it.
-struct Mount {
-    point: PathBuf,
-    folder: TempDir,
-}
-
-impl Mount {
-    /// Runs `mount ARGUMENTS POINT`.
-    fn new(test: &str, folder: TempDir, arguments: &[&str]) -> Option<Mount> {
-        let point = folder.path().join("mounted");
-        fs::create_dir(&point).unwrap();
-        let mount = Mount { point, folder };
-        run(
-            test,
-            Command::new("mount").args(arguments).arg(&mount.point),
-        )?;
-        Some(mount)
-    }
-
-    fn image(&self) -> PathBuf {
-        self.folder.path().join("image")
-    }
-}
-
-impl Drop for Mount {
-    fn drop(&mut self) {
-        let _ = Command::new("umount").arg("-l").arg(&self.point).output();
-    }
-}
-
-/// None, with a word, if the command is missing or fails.
-fn run(test: &str, command: &mut Command) -> Option<()> {
-    let why = match command.output() {
-        Ok(output) if output.status.success() => return Some(()),
-        Ok(output) => String::from_utf8_lossy(&output.stderr)
-            .trim()
-            .replace('\n', " "),
-        Err(error) => error.to_string(),
-    };
-    eprintln!("skipped: {test}: {:?}: {why}", command.get_program());
-    None
-}
-
-fn root_folder(test: &str) -> Option<TempDir> {
-    if !is_root() {
-        eprintln!("skipped: {test}: needs root to mount");
-        return None;
-    }
-    folder(test)
-}
 
 /// A filesystem of its own on a loop device, with a file in it.
 fn mounted(test: &str, mkfs: &[&str], options: &str) -> Option<(Mount, PathBuf)> {
-    let folder = root_folder(test)?;
-    let image = folder.path().join("image");
-    File::create(&image).unwrap().set_len(IMAGE).unwrap();
-    run(test, Command::new(mkfs[0]).args(&mkfs[1..]).arg(&image))?;
-    let options = format!("loop,{options}");
-    let mount = Mount::new(test, folder, &["-o", &options, image.to_str().unwrap()])?;
+    let mount = mounts::mounted(test, mkfs, options)?;
     let file = mount.point.join("file");
     write(&file, BYTES);
     Some((mount, file))
@@ -260,21 +205,21 @@ fn overlayfs_where_cachestat_is_blind() {
     let Some((below, _)) = mounted(NAME, &["mkfs.ext4", "-q"], "rw") else {
         return;
     };
-    let layers = ["lower", "upper", "work"].map(|name| below.point.join(name));
-    for layer in &layers {
-        fs::create_dir(layer).unwrap();
-    }
-    write(&layers[0].join("in lower"), BYTES);
-    let [lower, upper, work] = layers.each_ref().map(|layer| layer.to_str().unwrap());
-    let options = format!("lowerdir={lower},upperdir={upper},workdir={work}");
-    let folder = TempDir::new().unwrap();
-    let arguments = ["-t", "overlay", "overlay", "-o", &options];
-    let Some(mount) = Mount::new(NAME, folder, &arguments) else {
+    let fill = |lower: &Path| write(&lower.join("in lower"), BYTES);
+    let Some(mount) = overlay(NAME, &below.point, fill) else {
         return;
     };
     write(&mount.point.join("in upper"), BYTES);
     for name in ["in lower", "in upper"] {
-        every_state_is_reached(&mount.point.join(name), Method::Mincore);
+        let file = mount.point.join(name);
+        every_state_is_reached(&file, Method::Mincore);
+        // The loop device is beneath the layers.
+        assert_eq!(prepare("cold", &file).notes, Vec::<String>::new());
+        let beneath = resident_pages(&below.image());
+        assert!(
+            beneath <= IMAGE / PAGE / 100,
+            "{beneath} pages of the image are resident"
+        );
     }
 }
 

@@ -12,8 +12,8 @@ use std::{
 
 use memmap2::MmapOptions;
 
-use super::Holder;
-use crate::Filesystem;
+use super::{Holder, seek_hole};
+use crate::{Filesystem, Layout, Writer};
 
 /// Mapped at a time: bounds the address space, and is a multiple of any page size.
 const WINDOW: u64 = 1 << 30;
@@ -118,6 +118,24 @@ pub fn holders(_path: &Path) -> Vec<Holder> {
 }
 
 /// An image that is attached as a disk can't be told from a disk here.
-pub fn image_beneath(_file: &File) -> Option<PathBuf> {
-    None
+pub fn images_beneath(_file: &File) -> Vec<PathBuf> {
+    Vec::new()
+}
+
+/// Neither system lists a file's extents to anybody who may read it: only holes are told.
+pub fn layout(file: &File, total: u64, flush: bool) -> io::Result<Layout> {
+    if flush {
+        write_back(file)?;
+    }
+    seek_hole::layout(file, total)
+}
+
+/// Neither system has DAX.
+pub fn is_dax(_file: &File) -> bool {
+    false
+}
+
+/// Neither system shows who has a file open without its own tools.
+pub fn writers(_path: &Path) -> Vec<Writer> {
+    Vec::new()
 }

@@ -5,7 +5,10 @@ use std::{fs::File, io, os::fd::AsRawFd};
 use super::{MemoryLeft, bsd, mincore};
 use crate::{Filesystem, Method, Residency};
 
-pub use bsd::{drop_pages, filesystem, filesystem_of, holders, image_beneath, write_back};
+pub use bsd::{
+    drop_pages, filesystem, filesystem_of, holders, images_beneath, is_dax, layout, write_back,
+    writers,
+};
 
 /// By mincore(2), where it looks at the page cache: by default it reports only what this process
 /// has mapped (`vm.mincore_mapped`, FreeBSD 12.1 on; before that it told all).

@@ -10,7 +10,10 @@ use std::{
 use super::{MemoryLeft, bsd, mincore};
 use crate::{Filesystem, Method, Residency};
 
-pub use bsd::{drop_pages, filesystem, filesystem_of, holders, image_beneath, write_back};
+pub use bsd::{
+    drop_pages, filesystem, filesystem_of, holders, images_beneath, is_dax, layout, write_back,
+    writers,
+};
 
 /// By mincore(2), for one's own files. Whether it tells the truth of others' is not documented.
 pub fn residency(file: &File, total: u64, _filesystem: &Filesystem) -> io::Result<Residency> {

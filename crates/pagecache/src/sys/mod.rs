@@ -4,6 +4,8 @@
 mod bsd;
 #[cfg(any(target_os = "linux", target_os = "macos", target_os = "freebsd"))]
 mod mincore;
+#[cfg(any(target_os = "linux", target_os = "macos", target_os = "freebsd"))]
+mod seek_hole;
 
 #[cfg(target_os = "freebsd")]
 #[path = "freebsd.rs"]
@@ -19,8 +21,8 @@ mod system;
 mod system;
 
 pub use system::{
-    drop_pages, filesystem, filesystem_of, holders, image_beneath, memory_left, prefetch,
-    purge_system, readahead_off, residency, write_back,
+    drop_pages, filesystem, filesystem_of, holders, images_beneath, is_dax, layout, memory_left,
+    prefetch, purge_system, readahead_off, residency, write_back, writers,
 };
 
 use std::{ffi::CString, fmt, io, mem, os::unix::ffi::OsStrExt, path::Path};

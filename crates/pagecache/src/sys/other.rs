@@ -7,7 +7,7 @@ use std::{
 };
 
 use super::{Holder, MemoryLeft};
-use crate::{Filesystem, Residency};
+use crate::{Filesystem, Layout, Residency, Writer};
 
 const UNKNOWN: &str = "this system's page cache isn't known to pagecache";
 
@@ -51,8 +51,20 @@ pub fn holders(_path: &Path) -> Vec<Holder> {
     Vec::new()
 }
 
-pub fn image_beneath(_file: &File) -> Option<PathBuf> {
-    None
+pub fn images_beneath(_file: &File) -> Vec<PathBuf> {
+    Vec::new()
+}
+
+pub fn layout(_file: &File, _total: u64, _flush: bool) -> io::Result<Layout> {
+    Err(io::Error::new(io::ErrorKind::Unsupported, UNKNOWN))
+}
+
+pub fn is_dax(_file: &File) -> bool {
+    false
+}
+
+pub fn writers(_path: &Path) -> Vec<Writer> {
+    Vec::new()
 }
 
 pub fn memory_left() -> Option<MemoryLeft> {

@@ -1,6 +1,8 @@
 //! What the tests share. The judge is always a mincore(2) of the tests' own, run by the file's owner.
 #![allow(missing_docs, dead_code, reason = "each test binary uses its own part")]
 
+pub mod mounts;
+
 use std::{
     fs::{self, File},
     io::Write,

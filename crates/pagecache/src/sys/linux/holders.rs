@@ -10,7 +10,7 @@ use super::mounts::unescape;
 use crate::sys::Holder;
 
 /// What identifies a file in /proc/*/maps.
-struct Wanted {
+pub struct Wanted {
     device: String,
     inode: String,
     path: PathBuf,
@@ -18,18 +18,8 @@ struct Wanted {
 
 /// Every process that maps the file at `path`. Without root only one's own processes show.
 pub fn holders(path: &Path) -> Vec<Holder> {
-    let (Ok(metadata), Ok(path), Ok(processes)) = (
-        fs::metadata(path),
-        fs::canonicalize(path),
-        fs::read_dir("/proc"),
-    ) else {
+    let (Some(wanted), Ok(processes)) = (Wanted::of(path), fs::read_dir("/proc")) else {
         return Vec::new();
-    };
-    let device = metadata.dev();
-    let wanted = Wanted {
-        device: format!("{:02x}:{:02x}", libc::major(device), libc::minor(device)),
-        inode: metadata.ino().to_string(),
-        path,
     };
     processes
         .flatten()
@@ -46,9 +36,7 @@ fn holder(pid: u32, wanted: &Wanted) -> Option<Holder> {
     }
     let mut holder = Holder {
         pid,
-        name: fs::read_to_string(format!("/proc/{pid}/comm"))
-            .map(|name| name.trim_end().escape_debug().to_string())
-            .unwrap_or_default(),
+        name: name_of(pid),
         resident: 0,
         locked: 0,
     };
@@ -66,10 +54,28 @@ fn holder(pid: u32, wanted: &Wanted) -> Option<Holder> {
     Some(holder)
 }
 
+/// A process's name, on one line.
+pub fn name_of(pid: u32) -> String {
+    fs::read_to_string(format!("/proc/{pid}/comm"))
+        .map(|name| name.trim_end().escape_debug().to_string())
+        .unwrap_or_default()
+}
+
 impl Wanted {
+    /// None if there is no file at `path`.
+    pub fn of(path: &Path) -> Option<Wanted> {
+        let metadata = fs::metadata(path).ok()?;
+        let device = metadata.dev();
+        Some(Wanted {
+            device: format!("{:02x}:{:02x}", libc::major(device), libc::minor(device)),
+            inode: metadata.ino().to_string(),
+            path: fs::canonicalize(path).ok()?,
+        })
+    }
+
     /// Lines are "range permissions offset device inode path". On btrfs and overlayfs the device is
     /// another one than stat(2) gives: there the path decides.
-    fn is_in(&self, line: &[u8]) -> bool {
+    pub fn is_in(&self, line: &[u8]) -> bool {
         let mut fields = line.splitn(6, |&byte| byte == b' ').skip(3);
         let (Some(device), Some(inode)) = (fields.next(), fields.next()) else {
             return false;
@@ -80,7 +86,8 @@ impl Wanted {
     }
 }
 
-fn lines(text: &[u8]) -> impl Iterator<Item = &[u8]> {
+/// The lines of a file of /proc.
+pub fn lines(text: &[u8]) -> impl Iterator<Item = &[u8]> {
     text.split(|&byte| byte == b'\n')
 }
 

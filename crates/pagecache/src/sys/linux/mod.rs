@@ -1,10 +1,12 @@
 //! Linux, 5.15 on.
 
 mod beneath;
+mod fiemap;
 mod filesystem;
 mod holders;
 mod memory;
 mod mounts;
+mod writers;
 
 use std::{
     fs::{self, File},
@@ -15,10 +17,12 @@ use std::{
 use super::mincore;
 use crate::{Filesystem, Method, Residency};
 
-pub use beneath::image_beneath;
+pub use beneath::images_beneath;
+pub use fiemap::{is_dax, layout};
 pub use filesystem::{filesystem, filesystem_of};
 pub use holders::holders;
 pub use memory::memory_left;
+pub use writers::writers;
 
 /// The same number on every architecture but MIPS, where it is none (ENOSYS) and mincore(2) answers.
 /// libc doesn't have it for all.
