@@ -94,6 +94,9 @@ pub struct RunArgs {
     /// The hyperfine to use
     #[arg(long, value_name = "PATH")]
     pub hyperfine: Option<PathBuf>,
+    /// Wait for another race on this machine to end, instead of giving up
+    #[arg(long)]
+    pub wait: bool,
     /// Print every command that would be run, and run none
     #[arg(long)]
     pub dry_run: bool,

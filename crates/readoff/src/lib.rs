@@ -26,6 +26,7 @@ pub mod process;
 pub mod programs;
 pub mod progress;
 pub mod race;
+pub mod race_lock;
 pub mod report;
 pub mod results;
 pub mod round_log;

@@ -2,7 +2,6 @@
 
 use std::fs::{self, File};
 use std::io::{self, Write};
-use std::os::fd::AsRawFd;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 
@@ -11,6 +10,7 @@ use anyhow::Result;
 use crate::error::{Code, failure};
 use crate::input::{LINK, plain};
 use crate::plan::State;
+use crate::race_lock::try_flock;
 
 /// The folder of one race.
 #[derive(Debug)]
@@ -65,27 +65,32 @@ impl Folder {
         unreachable!("the names never end")
     }
 
-    /// An earlier race's folder, for `--resume`.
+    /// The absolute path of an earlier race's folder, without links.
     ///
     /// # Errors
-    /// There is no race in it (exit code 66), or somebody races in it just now (75).
-    pub fn open(path: &Path) -> Result<Folder> {
+    /// There is no race in it: exit code 66.
+    pub fn find(path: &Path) -> Result<PathBuf> {
         let refuse = |why: &str| failure(Code::NoInput, format!("{}: {why}", path.display()));
         // Not `latest`, which is a link that will be made anew.
         let real = fs::canonicalize(path).map_err(|e| refuse(&plain(&e)))?;
         if !real.join("race.json").is_file() {
             return Err(refuse("no race.json in it; name the folder of a race"));
         }
-        Folder::lock(real)
+        Ok(real)
+    }
+
+    /// An earlier race's folder, for `--resume`.
+    ///
+    /// # Errors
+    /// There is no race in it (exit code 66), or somebody races in it just now (75).
+    pub fn open(path: &Path) -> Result<Folder> {
+        Folder::lock(Folder::find(path)?)
     }
 
     /// Takes a folder for this process alone. The kernel lets go of it when we end, however we do.
     fn lock(path: PathBuf) -> Result<Folder> {
         let lock = File::open(&path).map_err(|e| cannot("lock", &path, &e))?;
-        // SAFETY: flock(2) takes two integers and touches no memory of ours.
-        let taken = unsafe { libc::flock(lock.as_raw_fd(), libc::LOCK_EX | libc::LOCK_NB) } != 0;
-        // Some network filesystems know no locks; there, nobody is kept out.
-        if taken && io::Error::last_os_error().kind() == io::ErrorKind::WouldBlock {
+        if !try_flock(&lock) {
             let what = format!(
                 "{}: this race is under way; wait for its end",
                 path.display()

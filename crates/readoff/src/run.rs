@@ -1,7 +1,7 @@
 //! `readoff run`: a file, a folder of files, a suite of parts, or an interrupted race.
 
 use std::env;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 
@@ -16,6 +16,7 @@ use crate::input::{Input, plain};
 use crate::plan::{Choice, Plan, State};
 use crate::programs::Programs;
 use crate::progress::Progress;
+use crate::race_lock::RaceLock;
 use crate::results::Folder;
 use crate::suite::{Loaded, Suite};
 
@@ -40,12 +41,15 @@ pub fn run(args: &RunArgs) -> Result<()> {
         progress: Progress::new(args.quiet),
     };
     if let Some(folder) = &args.resume {
-        let folder = Folder::open(folder)?;
+        let folder = Folder::find(folder)?;
+        let _lock = RaceLock::take_for(&folder, args.wait, &driver.progress)?;
+        let folder = Folder::open(&folder)?;
         return driver.resume(&folder)?.tell(&folder);
     }
     let suites = driver.programs.suites()?;
+    let mut lock = None;
     match Loaded::load(&suites, &args.competition.suite)? {
-        Loaded::Suite(suite) => run_suite(&driver, args, &suite),
+        Loaded::Suite(suite) => run_suite(&driver, args, &suite, &mut lock),
         Loaded::Parts { parts, .. } => {
             if args.file.is_some() {
                 let what = format!(
@@ -57,14 +61,20 @@ pub fn run(args: &RunArgs) -> Result<()> {
             }
             for part in parts {
                 driver.progress.note(&format!("part {part}"));
-                run_suite(&driver, args, &Suite::load(&suites, &part)?)?;
+                run_suite(&driver, args, &Suite::load(&suites, &part)?, &mut lock)?;
             }
             Ok(())
         }
     }
 }
 
-fn run_suite(driver: &Driver, args: &RunArgs, suite: &Suite) -> Result<()> {
+/// Races a suite. The lock is taken before the first race, and kept for those after it.
+fn run_suite(
+    driver: &Driver,
+    args: &RunArgs,
+    suite: &Suite,
+    lock: &mut Option<RaceLock>,
+) -> Result<()> {
     let maker = Maker {
         programs: &driver.programs,
         progress: &driver.progress,
@@ -89,6 +99,7 @@ fn run_suite(driver: &Driver, args: &RunArgs, suite: &Suite) -> Result<()> {
     };
     let root = results_root(args)?;
     if file.is_dir() && !args.dry_run {
+        hold(lock, &root, args, driver)?;
         return race_directory(driver, suite, &choice, effort, &file, &root);
     }
     let input = Input::open(&file)?;
@@ -103,9 +114,17 @@ fn run_suite(driver: &Driver, args: &RunArgs, suite: &Suite) -> Result<()> {
             &root.join("RACE"),
         );
     }
+    hold(lock, &root, args, driver)?;
     let (outcome, folder) = driver.race(plan, effort, &input, &root)?;
     folder.point_latest();
     outcome.tell(&folder)
+}
+
+fn hold(lock: &mut Option<RaceLock>, root: &Path, args: &RunArgs, driver: &Driver) -> Result<()> {
+    if lock.is_none() {
+        *lock = Some(RaceLock::take(root, args.wait, &driver.progress)?);
+    }
+    Ok(())
 }
 
 /// The absolute path of the folder in which races get theirs.
