@@ -108,8 +108,8 @@ impl run::Work for AddOne {
         "add-one"
     }
 
-    /// The sum of the new bytes. It costs nothing that could be seen beside adding one to each;
-    /// `verify-rewrite` looks at the bytes themselves.
+    /// The sum of the new bytes, from the same pass. It sees no order: `verify-rewrite` looks at
+    /// the bytes themselves.
     fn answer(&self) -> String {
         self.sum.to_string()
     }
