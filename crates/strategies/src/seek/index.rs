@@ -1,9 +1,9 @@
 //! The row index: a file that says where the rows of another file begin, so that this is found out
 //! once, and not in every run.
 //!
-//! It is made of 64-bit numbers, little-endian: [`MAGIC`]; of the data its size, the time of its
-//! last change (nanoseconds) and its inode; how many rows there are; a CRC-32 over the offsets and
-//! over the numbers from the size on to the count; and the offset of each row, ascending.
+//! It begins with the eight letters `rowindex`. Then come 64-bit numbers, little-endian: of the data
+//! its size, the time of its last change (nanoseconds) and its inode; how many rows there are; a
+//! CRC-32 over the offsets and over the four numbers before; and the offset of each row, ascending.
 
 use std::fs::{self, File, Metadata, Permissions};
 use std::io::{self, BufWriter, ErrorKind, Read, Seek as _, Write};

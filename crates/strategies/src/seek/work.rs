@@ -36,7 +36,7 @@ enum Task {
 
 impl Work {
     /// What was asked for, and no visit yet.
-    pub fn new(args: &Args) -> Work {
+    pub(super) fn new(args: &Args) -> Work {
         let file = args.line.file();
         Work {
             task: match args.kind {
@@ -55,7 +55,7 @@ impl Work {
     ///
     /// # Errors
     /// The row index is missing, or not one of this file; without one, those of [`rows::find`].
-    pub fn prepare(&mut self, args: &Args, file: &Path, metadata: &Metadata) -> Result<()> {
+    pub(super) fn prepare(&mut self, args: &Args, file: &Path, metadata: &Metadata) -> Result<()> {
         let size = metadata.size();
         let places = &mut self.places;
         match (&mut self.task, &args.index) {
@@ -82,7 +82,7 @@ impl Work {
     }
 
     /// The most bytes that a visit reads.
-    pub fn longest(&self) -> u64 {
+    pub(super) fn longest(&self) -> u64 {
         match self.task {
             Task::Boxes(_) => boxes::LONG,
             Task::Blocks(_) | Task::Rows(_) => self.places.longest(),
@@ -93,7 +93,7 @@ impl Work {
     ///
     /// # Errors
     /// Those of [`Boxes::place`].
-    pub fn place(&mut self) -> Result<Option<Place>> {
+    pub(super) fn place(&mut self) -> Result<Option<Place>> {
         if self.visits == self.most {
             return Ok(None);
         }
@@ -104,7 +104,7 @@ impl Work {
     }
 
     /// The next bytes of a visit.
-    pub fn update(&mut self, bytes: &[u8]) {
+    pub(super) fn update(&mut self, bytes: &[u8]) {
         match &mut self.task {
             Task::Blocks(crc) => crc.update(bytes),
             Task::Rows(rows) => rows.update(bytes),
@@ -116,7 +116,7 @@ impl Work {
     ///
     /// # Errors
     /// Those of [`Rows::end`] and of [`Boxes::end`].
-    pub fn end(&mut self, place: Place) -> Result<()> {
+    pub(super) fn end(&mut self, place: Place) -> Result<()> {
         match &mut self.task {
             Task::Blocks(_) => {}
             Task::Rows(rows) => rows.end(place.offset)?,
@@ -127,7 +127,7 @@ impl Work {
     }
 
     /// Where the time of each visit is kept, if that was asked for.
-    pub fn latencies(&mut self) -> Option<&mut Latencies> {
+    pub(super) fn latencies(&mut self) -> Option<&mut Latencies> {
         self.latencies.as_mut()
     }
 }
