@@ -101,8 +101,11 @@ pub fn verify(
         return Ok(());
     }
     let mut command = Command::new(programs.path("verify-rewrite")?);
-    run(command.args([input.argument(), SCRATCH]), folder)
-        .map_err(|error| failure(Code::Data, format!("the race is void: {entry}: {error:#}")))
+    run(
+        command.args(["--scratch", SCRATCH, input.argument()]),
+        folder,
+    )
+    .map_err(|error| failure(Code::Data, format!("the race is void: {entry}: {error:#}")))
 }
 
 /// Removes what [`set_up`] and the prepare steps made.
@@ -115,7 +118,7 @@ pub fn clear(plan: &Plan, programs: &Programs, folder: &Path) {
         // for that flag here.
         let _ = Command::new(pagecache)
             .current_dir(folder)
-            .args(["scratch", "--remove", SCRATCH])
+            .args(["remove-scratch", SCRATCH])
             .output();
     }
 }
