@@ -53,7 +53,8 @@ pub struct Effort {
 }
 
 impl Driver {
-    /// Races a plan in a new folder under `root`, and publishes what came out.
+    /// Races a plan in a new folder under `root`, and publishes what came out; `latest` points at the
+    /// folder if it is the `newest` race, and not one of many.
     ///
     /// # Errors
     /// As [`check`] and [`Rounds::run`]; finished rounds are published in every case. No state could
@@ -64,6 +65,7 @@ impl Driver {
         effort: Effort,
         input: &Input,
         root: &Path,
+        newest: bool,
     ) -> Result<(Outcome, Folder)> {
         let environment = Environment::look(Some(&input.path));
         self.warn(&environment);
@@ -77,7 +79,12 @@ impl Driver {
                 return Err(error);
             }
         };
-        Ok((self.finish(race, input, &folder)?, folder))
+        let outcome = self.finish(race, input, &folder);
+        // One that is void or was interrupted is the newest, too.
+        if newest {
+            folder.point_latest();
+        }
+        Ok((outcome?, folder))
     }
 
     /// Goes on with an interrupted race.

@@ -89,7 +89,7 @@ pub fn race_directory(
             ..effort
         };
         let raced = Plan::new(suite, choice, &driver.programs, input)
-            .and_then(|plan| driver.race(plan, effort, input, &folder.path));
+            .and_then(|plan| driver.race(plan, effort, input, &folder.path, false));
         match raced {
             Ok((outcome, race_folder)) => races.push((outcome.race, race_folder)),
             Err(error) if code_of(&error) == Code::Interrupted as u8 => {

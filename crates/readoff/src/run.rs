@@ -115,8 +115,7 @@ fn run_suite(
         );
     }
     hold(lock, &root, args, driver)?;
-    let (outcome, folder) = driver.race(plan, effort, &input, &root)?;
-    folder.point_latest();
+    let (outcome, folder) = driver.race(plan, effort, &input, &root, true)?;
     outcome.tell(&folder)
 }
 
