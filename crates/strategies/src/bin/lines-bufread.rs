@@ -24,7 +24,7 @@ fn run(args: &Args) -> Result<()> {
     let mut reader = BufReader::with_capacity(size, file);
     lines.opened();
     let mut line = Vec::new();
-    let mut kept: Vec<&[u8]> = Vec::new();
+    let mut kept = Vec::new();
     loop {
         let n = reader
             .read_until(b'\n', &mut line)
@@ -35,8 +35,7 @@ fn run(args: &Args) -> Result<()> {
         lines.line(n)?;
         if lines.splits() {
             lines::end_with_nul(&mut line);
-            // Never freed: that would take longer than to end the process.
-            kept.push(mem::take(&mut line).leak());
+            kept.push(&*mem::take(&mut line).leak());
         } else {
             line.clear();
         }

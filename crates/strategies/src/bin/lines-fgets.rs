@@ -55,7 +55,7 @@ fn run(args: &Args) -> Result<()> {
             lines::end_with_nul(&mut text);
         }
     }
-    lines.finish([&text[..]])
+    lines.finish(vec![text.leak()])
 }
 
 /// Bytes that fgets has put at `at`, at most `most`. It tells only by the NUL behind them, but they

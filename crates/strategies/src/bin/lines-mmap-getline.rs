@@ -25,7 +25,7 @@ fn run(args: &Args) -> Result<()> {
     lines.opened();
     // An empty file can't be mapped.
     if size == 0 {
-        return lines.finish([]);
+        return lines.finish(vec![]);
     }
     let (protection, fd) = (libc::PROT_READ, file.as_raw_fd());
     // SAFETY: a new map, at an address that the kernel chooses.

@@ -29,7 +29,7 @@ fn run(args: &Args) -> Result<()> {
     lines.opened();
     // An empty file can't be mapped.
     if size == 0 {
-        return lines.finish([]);
+        return lines.finish(vec![]);
     }
     let protection = match lines.splits() {
         true => libc::PROT_READ | libc::PROT_WRITE,
@@ -48,5 +48,5 @@ fn run(args: &Args) -> Result<()> {
     let text = unsafe { slice::from_raw_parts(map.cast::<Cell<u8>>(), size) };
     lines.text(text)?;
     // SAFETY: as above, and nothing is written any more.
-    lines.finish([unsafe { slice::from_raw_parts(map.cast(), size) }])
+    lines.finish(vec![unsafe { slice::from_raw_parts(map.cast(), size) }])
 }

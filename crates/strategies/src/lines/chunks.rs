@@ -59,7 +59,7 @@ impl Chunks {
     ///
     /// # Errors
     /// As [`Lines::finish`].
-    pub fn finish(&self, lines: Lines) -> Result<()> {
-        lines.finish([&self.text[..]])
+    pub fn finish(self, lines: Lines) -> Result<()> {
+        lines.finish(vec![self.text.leak()])
     }
 }

@@ -16,7 +16,7 @@ use crate::exit::Result;
 /// `stream` is open.
 pub unsafe fn getlines(mut lines: Lines, stream: *mut libc::FILE) -> Result<()> {
     let (mut line, mut capacity) = (ptr::null_mut(), 0);
-    let mut kept: Vec<&[u8]> = Vec::new();
+    let mut kept = Vec::new();
     loop {
         // SAFETY: as the caller promises; getline allocates the line and keeps its capacity.
         let n = unsafe { libc::getline(&mut line, &mut capacity, stream) };
@@ -24,9 +24,9 @@ pub unsafe fn getlines(mut lines: Lines, stream: *mut libc::FILE) -> Result<()> 
             lines.line(n as usize)?;
             if lines.splits() {
                 // SAFETY: the line has n bytes and stays until the process ends.
-                let text = unsafe { slice::from_raw_parts_mut(line.cast(), n as usize) };
+                let text: &mut [u8] = unsafe { slice::from_raw_parts_mut(line.cast(), n as usize) };
                 end_with_nul(text);
-                kept.push(text);
+                kept.push(&*text);
                 (line, capacity) = (ptr::null_mut(), 0);
             }
         // SAFETY: as the caller promises.

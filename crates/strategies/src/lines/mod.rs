@@ -117,6 +117,7 @@ impl Lines {
     }
 
     /// Whether lines are to be kept, with a NUL written over each newline: the work `split`.
+    #[inline]
     pub fn splits(&self) -> bool {
         self.work.kind() == Kind::Split
     }
@@ -125,6 +126,7 @@ impl Lines {
     ///
     /// # Errors
     /// As [`Lines::part`].
+    #[inline]
     pub fn line(&mut self, length: usize) -> Result<()> {
         self.part(length)?;
         self.end_line();
@@ -136,6 +138,7 @@ impl Lines {
     /// # Errors
     /// [`Exit::Changed`](exit::Exit::Changed) where the file has more bytes than when the run
     /// began: it could grow for ever.
+    #[inline]
     pub fn part(&mut self, length: usize) -> Result<()> {
         self.bytes += length as u64;
         match self.bytes > self.size() {
@@ -145,6 +148,7 @@ impl Lines {
     }
 
     /// With what has arrived, a line ends.
+    #[inline]
     pub fn end_line(&mut self) {
         self.work.end_line(self.bytes);
     }
@@ -172,11 +176,13 @@ impl Lines {
     }
 
     /// Stops the clock, and logs and prints what is to be told of the run. `kept` is the contents of
-    /// the lines, one after the other, as they were kept; it is looked at if lines are split.
+    /// the lines, one after the other, as they were kept; it is looked at if lines are split. It is
+    /// for ever: to free 300 MB in many pieces or one costs more than to end the process (one: 8 %
+    /// of the CPU time of `lines-read --work split`).
     ///
     /// # Errors
     /// The file changed during the run, or the outcome can't be written.
-    pub fn finish<'a>(mut self, kept: impl IntoIterator<Item = &'a [u8]>) -> Result<()> {
+    pub fn finish(mut self, kept: Vec<&'static [u8]>) -> Result<()> {
         if self.bytes < self.size() {
             return Err(self.changed("shrank"));
         }
