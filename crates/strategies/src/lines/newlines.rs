@@ -80,3 +80,32 @@ fn mask_avx2(bytes: &[Cell<u8>; STEP]) -> u64 {
     });
     high << 32 | low
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_mask_has_a_bit_for_each_newline_and_for_nothing_else() {
+        let mut random = fastrand::Rng::with_seed(1);
+        for _ in 0..10_000 {
+            let expected = random.u64(..) & random.u64(..);
+            let mut bytes: [u8; STEP] = std::array::from_fn(|at| match expected >> at & 1 {
+                1 => b'\n',
+                _ => random
+                    .choice([0, b'\n' - 1, b'\n' + 1, b'\n' | 0x80, b'a'])
+                    .unwrap(),
+            });
+            let (steps, _) = Cell::from_mut(&mut bytes[..])
+                .as_slice_of_cells()
+                .as_chunks();
+            let bytes = &steps[0];
+            assert_eq!(mask(bytes), expected);
+            #[cfg(target_arch = "x86_64")]
+            if is_x86_feature_detected!("avx2") {
+                // SAFETY: the processor has AVX2.
+                assert_eq!(unsafe { mask_avx2(bytes) }, expected);
+            }
+        }
+    }
+}
