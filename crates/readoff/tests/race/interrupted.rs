@@ -52,7 +52,8 @@ fn interrupted_by(signal: libc::c_int, hyperfine: &Path) {
 
     // And it goes on from there.
     let before = fs::read(race.join("rounds/cold-001.json")).unwrap();
-    resume(&place, &race).under(hyperfine).succeeds();
+    let latest = place.results().join("latest");
+    resume(&place, &latest).under(hyperfine).succeeds();
     assert_eq!(fs::read(race.join("rounds/cold-001.json")).unwrap(), before);
     assert_eq!(json(race.join("race.json"))["status"], "finished");
     assert_eq!(runs(&race).len(), 2 * ROUNDS);

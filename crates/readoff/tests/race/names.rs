@@ -89,6 +89,28 @@ fn any_name_goes_through_the_peers_too() {
 }
 
 #[test]
+fn a_folder_of_files_with_any_names_is_raced() {
+    let test = "a_folder_of_files_with_any_names_is_raced";
+    if !has_hyperfine(test) {
+        return;
+    }
+    let place = Place::new();
+    let folder = place.path().join("files");
+    fs::create_dir(&folder).unwrap();
+    for name in NASTY {
+        fs::write(folder.join(OsStr::from_bytes(name)), content(1000)).unwrap();
+    }
+    let race = place
+        .race_on(&folder)
+        .with("--entries read,mmap --rounds 1 --state warm");
+    let outcome = race.succeeds();
+    assert!(!outcome.stdout.contains(['\x1b', '\x07']), "{outcome:?}");
+    let published = json(place.race().join("folder.json"));
+    assert_eq!(published["files"].as_array().unwrap().len(), NASTY.len());
+    assert_eq!(published["passed_over"], serde_json::json!([]));
+}
+
+#[test]
 fn any_folder_takes_the_results() {
     if !has_hyperfine("any_folder_takes_the_results") {
         return;

@@ -135,14 +135,6 @@ fn every_run_has_its_proof(race: &Path, state: &str, block: usize) {
         let first = row["position"] == "1";
         assert_eq!(row["predecessor"] == "", first, "{row}");
     }
-    // Each round has other neighbours.
-    let firsts: Vec<&Value> = rows
-        .iter()
-        .filter(|row| row["position"] == "1" && row["run"] == "1")
-        .map(|row| &row["entry"])
-        .collect();
-    assert_eq!(firsts.len(), 2);
-    assert_ne!(firsts[0], firsts[1]);
 }
 
 #[test]
