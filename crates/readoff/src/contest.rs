@@ -15,7 +15,8 @@ use crate::hyperfine::Hyperfine;
 use crate::input::Input;
 use crate::memory_limit::MemoryLimit;
 use crate::output::print;
-use crate::plan::Plan;
+use crate::plan::{Plan, State};
+use crate::possible_states::leave_out_impossible;
 use crate::programs::Programs;
 use crate::progress::Progress;
 use crate::race::{HyperfineUsed, Race, SCHEMA, Status};
@@ -132,6 +133,8 @@ impl Driver {
         environment: Environment,
         folder: &Folder,
     ) -> Result<Race> {
+        leave_out_impossible(&mut plan, input)?;
+        let said = self.say_left_out(&plan, 0);
         input.link_in(&folder.path)?;
         family::set_up(&plan, input, &self.programs, &folder.path)?;
         let checked = check(
@@ -152,13 +155,8 @@ impl Driver {
             states.join(", "),
             seconds(race_seconds(&plan, &checked)),
         ));
-        let skipped = plan
-            .skipped
-            .iter()
-            .map(|s| format!("left out: {}: {}", s.name, s.reason));
-        skipped
-            .chain(notes.iter().cloned())
-            .for_each(|line| self.progress.note(&line));
+        self.say_left_out(&plan, said);
+        notes.iter().for_each(|line| self.progress.note(line));
         let race = Race {
             schema: SCHEMA,
             readoff: env!("CARGO_PKG_VERSION").into(),
@@ -218,6 +216,15 @@ impl Driver {
         }
     }
 
+    /// Says what is left out, but for what was `said` before; returns how much that is now.
+    fn say_left_out(&self, plan: &Plan, said: usize) -> usize {
+        for skipped in &plan.skipped[said..] {
+            let (name, reason) = (&skipped.name, &skipped.reason);
+            self.progress.note(&format!("left out: {name}: {reason}"));
+        }
+        plan.skipped.len()
+    }
+
     /// Says, before anything is timed, what can spoil it.
     fn warn(&self, environment: &Environment) {
         for warning in &environment.warnings {
@@ -266,6 +273,10 @@ impl Outcome {
         }
         print(&report::terminal(&self.race))?;
         // What is just not to be had here is no failure of the race.
+        let skipped = self.race.plan.skipped.iter();
+        skipped
+            .filter(|skipped| State::parse(&skipped.name).is_ok())
+            .try_for_each(|s| print(&format!("{}: left out: {}\n", s.name, s.reason)))?;
         unavailable
             .iter()
             .try_for_each(|line| print(&format!("{line}\n")))?;

@@ -8,10 +8,12 @@ use anyhow::Result;
 use crate::budget::group;
 use crate::check::times_cold;
 use crate::family::control_work;
+use crate::format::printable;
 use crate::hyperfine::{Hyperfine, for_shell};
 use crate::input::Input;
 use crate::output::print;
 use crate::plan::{Order, Plan};
+use crate::possible_states::leave_out_impossible;
 use crate::programs::Programs;
 use crate::rounds::{call, fill_command};
 
@@ -28,14 +30,19 @@ pub fn dry_run(
     hyperfine: &Hyperfine,
     folder: &Path,
 ) -> Result<()> {
+    leave_out_impossible(&mut plan, input)?;
     match plan.order {
         Order::Grouped => group(&mut plan, rounds),
         Order::Balanced => plan.rounds = rounds.unwrap_or(ROUNDS),
     }
-    let mut lines = vec![
-        "# the folder of the race".to_string(),
-        line(["mkdir", "-p"], &[folder.join("rounds").as_os_str()]),
-    ];
+    let mut lines: Vec<String> = plan
+        .skipped
+        .iter()
+        .map(|skipped| format!("# left out: {}: {}", skipped.name, skipped.reason))
+        .map(|line| printable(&line))
+        .collect();
+    lines.push("# the folder of the race".into());
+    lines.push(line(["mkdir", "-p"], &[folder.join("rounds").as_os_str()]));
     if let Some(link) = input.link(folder) {
         let words = [input.path.as_os_str(), link.as_os_str()];
         lines.push(line(["ln", "-s"], &words));

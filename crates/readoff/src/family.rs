@@ -51,6 +51,14 @@ pub fn prepare_arguments(family: &str, program: &str) -> Vec<String> {
     words.iter().map(|word| word.to_string()).collect()
 }
 
+/// What must be resident at once in a warm state, in bytes: a rewritten copy takes as much as its file.
+pub fn resident_bytes(family: &str, bytes: u64) -> u64 {
+    match family {
+        "rewrite" => bytes.saturating_mul(2),
+        _ => bytes,
+    }
+}
+
 /// Makes, once and untimed, what all of a family's strategies need.
 ///
 /// # Errors

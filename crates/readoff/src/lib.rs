@@ -22,6 +22,7 @@ pub mod memory_limit;
 pub mod order;
 pub mod output;
 pub mod plan;
+pub mod possible_states;
 pub mod process;
 pub mod programs;
 pub mod progress;

@@ -138,7 +138,7 @@ fn a_working_folder_that_is_read_only_is_fine_if_the_results_go_elsewhere() {
     // In memory nothing is ever cold: that is told, and no failure.
     let outcome = race().succeeds();
     outcome.prints("warm: ");
-    outcome.prints("cold: given up: ");
+    outcome.prints("cold: left out: ");
     race()
         .without_env("READOFF_RESULTS")
         .fails(73, &["results", "read-only"]);

@@ -452,7 +452,7 @@ fn a_file_larger_than_memory_is_raced_cold_and_never_warm() {
     }
     assert_eq!(outcome.code, Some(0), "{outcome:?}");
     outcome.prints("cold: ");
-    outcome.prints("warm: given up: ");
+    outcome.prints("warm: left out: ");
     race("warm").fails(
         69,
         &["no state could be raced: warm: ", "can't be resident"],
