@@ -286,6 +286,14 @@ impl Rounds<'_> {
                 .entries
                 .iter()
                 .any(|e| e.name == contestant.name && e.external.is_some());
+            if let Some(run) = block.iter().find(|run| run.prepared.holds() == Some(false)) {
+                let (resident, all) = (run.prepared.resident, run.prepared.bytes);
+                return Err(RoundError::Again(format!(
+                    "{} began outside of its state, with {} of {all} bytes resident",
+                    contestant.name,
+                    resident.unwrap_or(0)
+                )));
+            }
             for run in block.iter().filter(|_| !external) {
                 let Some(record) = &run.record else {
                     return Err(RoundError::Again(format!(
