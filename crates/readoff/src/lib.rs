@@ -17,6 +17,7 @@ pub mod family;
 pub mod format;
 pub mod hyperfine;
 pub mod input;
+pub mod left_behind;
 pub mod list;
 pub mod memory_limit;
 pub mod order;

@@ -7,17 +7,22 @@ use pagecache::Action;
 
 use crate::format::{Table, markdown_escape, printable, rate, ratio, seconds, size};
 use crate::hyperfine::quote;
+use crate::left_behind::LeftBehind;
 use crate::plan::Order;
 use crate::race::{Race, Status};
 use crate::source;
-use crate::tally::{Row, StateTally};
+use crate::tally::{Row, StateTally, TimedRun};
 
 /// The sentences and tables of all states, for a terminal.
 pub fn terminal(race: &Race) -> String {
     let mut text = String::new();
     for tally in &race.states {
         let table = table(race, tally).text();
-        let _ = write!(text, "{}\n\n{table}\n", tally.sentence);
+        let _ = writeln!(text, "{}\n", tally.sentence);
+        if let Some(why) = unproved(tally) {
+            let _ = writeln!(text, "not proved: {why}\n");
+        }
+        let _ = writeln!(text, "{table}");
     }
     if let Some(source) = &race.plan.source {
         let table = source::table(source, &race.plan, &race.states, race.input.bytes);
@@ -181,6 +186,8 @@ fn proof(tally: &StateTally) -> String {
     let shares: Vec<f64> = shares.collect();
     let (runs, rounds) = (tally.runs.len(), tally.rounds);
     let fill = match tally.fill {
+        // Something else may have, in a cache that can't be looked into.
+        "none" if shares.len() < runs => "evicted here before each".to_string(),
         "none" => "nothing filled the cache".to_string(),
         "found" => "the cache as it was found".to_string(),
         how => format!("cache filled by {how}"),
@@ -209,6 +216,14 @@ fn proof(tally: &StateTally) -> String {
             "Pages were lost and filled again before {refilled} of the runs."
         );
     }
+    let left: Vec<String> = tally.left_behind.iter().filter_map(left_less).collect();
+    if !left.is_empty() {
+        let _ = writeln!(
+            text,
+            "Less than 99 % of the file was found resident after runs of: {}.",
+            markdown_escape(&left.join(", "))
+        );
+    }
     let notes: BTreeSet<&String> = tally
         .runs
         .iter()
@@ -218,6 +233,28 @@ fn proof(tally: &StateTally) -> String {
         let _ = writeln!(text, "- {}", markdown_escape(note));
     }
     text
+}
+
+/// Why the state that a race asked for is not known to have been there; none where it is.
+fn unproved(tally: &StateTally) -> Option<String> {
+    let unknown = |run: &&TimedRun| run.prepared.resident.is_none();
+    let run = tally.runs.iter().find(unknown)?;
+    let why = run.prepared.notes.first().map_or("", String::as_str);
+    Some(format!(
+        "how much of the file was resident is unknown here: {why}"
+    ))
+}
+
+/// An entry that leaves less than the whole file in the cache: how often, and how little.
+fn left_less(left: &LeftBehind) -> Option<String> {
+    let less = left.runs - left.whole;
+    (less > 0).then(|| {
+        let least = left.least * 100.0;
+        format!(
+            "{} ({less} of {}, down to {least:.1} %)",
+            left.entry, left.runs
+        )
+    })
 }
 
 /// File to memory, then touch: for the strategies that have two phases.

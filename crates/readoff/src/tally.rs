@@ -9,6 +9,7 @@ use serde::Serialize;
 use crate::error::{Code, failure};
 use crate::hyperfine::{self, Export, Statistics};
 use crate::input::Identity;
+use crate::left_behind::{LeftBehind, left_behind};
 use crate::plan::{Order, Phase, Plan, State};
 use crate::results::Folder;
 use crate::round_log::{self, Latency, Record};
@@ -30,6 +31,8 @@ pub struct StateTally {
     pub verdict: Option<Verdict>,
     /// A row an entry, fastest first.
     pub rows: Vec<Row>,
+    /// What each entry left of the file in the page cache.
+    pub left_behind: Vec<LeftBehind>,
     /// All timed runs, in the order in which they ran.
     #[serde(skip)]
     pub runs: Vec<TimedRun>,
@@ -142,6 +145,7 @@ pub fn tally(plan: &Plan, folder: &Folder) -> Result<Vec<StateTally>> {
 fn tally_state(plan: &Plan, folder: &Folder, state: State, numbers: &[u32]) -> Result<StateTally> {
     let mut exports = Vec::new();
     let mut runs = Vec::new();
+    let mut logs = Vec::new();
     for number in numbers {
         let files = folder.round(state, *number);
         let export = Export::read(&files.export)?;
@@ -150,6 +154,7 @@ fn tally_state(plan: &Plan, folder: &Folder, state: State, numbers: &[u32]) -> R
             timed_runs(plan, state, *number, &export, &log)
                 .with_context(|| files.log.display().to_string())?,
         );
+        logs.push(prepared(&export, log, plan.block(state).all()));
         exports.push(export);
     }
     let labels: Vec<String> = plan
@@ -186,9 +191,22 @@ fn tally_state(plan: &Plan, folder: &Folder, state: State, numbers: &[u32]) -> R
         sentence,
         verdict,
         rows,
+        left_behind: left_behind(&logs),
         runs,
         export,
     })
+}
+
+/// Who ran in a round, and the prepare step before, warmups too.
+fn prepared(export: &Export, log: Vec<round_log::Run>, block: u32) -> Vec<(String, Prepared)> {
+    let names = export.names();
+    let blocks = log.into_iter().enumerate();
+    blocks
+        .filter_map(|(index, run)| {
+            let name = names.get(index / block as usize)?;
+            Some((name.to_string(), run.prepared))
+        })
+        .collect()
 }
 
 /// Puts a round's export and log side by side. The log has warmups too, first in each block.
