@@ -7,9 +7,10 @@ use anyhow::Result;
 
 use crate::budget::{fit, race_seconds};
 use crate::check::check;
-use crate::environment::Environment;
+use crate::environment::{Environment, Warning};
 use crate::error::{Code, code_of, failure};
 use crate::family;
+use crate::file_facts::FileFacts;
 use crate::format::{printable, seconds, size};
 use crate::hyperfine::Hyperfine;
 use crate::input::Input;
@@ -69,7 +70,7 @@ impl Driver {
         newest: bool,
     ) -> Result<(Outcome, Folder)> {
         let environment = Environment::look(Some(&input.path));
-        self.warn(&environment);
+        self.warn(&environment.warnings);
         let _limit = plan.memory.map(MemoryLimit::enter).transpose()?;
         let folder = Folder::create(root, &environment.host, &plan.suite)?;
         let race = match self.begin(plan, effort, input, environment, &folder) {
@@ -113,7 +114,7 @@ impl Driver {
         }
         self.progress
             .note(&format!("going on with {}", folder.path.display()));
-        self.warn(&now.environment);
+        self.warn(&now.environment.warnings);
         let _limit = race.plan.memory.map(MemoryLimit::enter).transpose()?;
         family::set_up(&race.plan, &input, &self.programs, &folder.path)?;
         let race = Race {
@@ -135,6 +136,7 @@ impl Driver {
     ) -> Result<Race> {
         leave_out_impossible(&mut plan, input)?;
         let said = self.say_left_out(&plan, 0);
+        let mut file = FileFacts::look(input, !plan.states.contains(&State::AsIs));
         input.link_in(&folder.path)?;
         family::set_up(&plan, input, &self.programs, &folder.path)?;
         let checked = check(
@@ -144,6 +146,7 @@ impl Driver {
             &folder.path,
             &self.progress,
         )?;
+        file.sample(input);
         let notes = fit(&mut plan, &checked, effort.rounds, effort.budget);
         let states: Vec<&str> = plan.states.iter().map(|state| state.name()).collect();
         self.progress.note(&format!(
@@ -157,6 +160,11 @@ impl Driver {
         ));
         self.say_left_out(&plan, said);
         notes.iter().for_each(|line| self.progress.note(line));
+        self.progress
+            .note(&format!("the file: {}", file.lines().join("; ")));
+        for warning in &file.warnings {
+            self.progress.note(&format!("warning: {}", warning.line()));
+        }
         let race = Race {
             schema: SCHEMA,
             readoff: env!("CARGO_PKG_VERSION").into(),
@@ -166,6 +174,7 @@ impl Driver {
                 .to_string(),
             status: Status::Running,
             input: input.identity.clone(),
+            file,
             environment,
             programs: self.fingerprints(&plan)?,
             plan,
@@ -226,8 +235,8 @@ impl Driver {
     }
 
     /// Says, before anything is timed, what can spoil it.
-    fn warn(&self, environment: &Environment) {
-        for warning in &environment.warnings {
+    fn warn(&self, warnings: &[Warning]) {
+        for warning in warnings {
             self.progress
                 .note_once(&format!("warning: {}", warning.line()));
         }

@@ -14,6 +14,7 @@ pub mod env;
 pub mod environment;
 pub mod error;
 pub mod family;
+pub mod file_facts;
 pub mod format;
 pub mod hyperfine;
 pub mod input;

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::check::Checked;
 use crate::environment::Environment;
 use crate::error::{Code, failure};
+use crate::file_facts::FileFacts;
 use crate::input::Identity;
 use crate::plan::Plan;
 use crate::results::Folder;
@@ -32,6 +33,9 @@ pub struct Race {
     pub status: Status,
     /// The file.
     pub input: Identity,
+    /// How the file lies on its filesystem, and what of it spoils the meaning of a race.
+    #[serde(default)]
+    pub file: FileFacts,
     /// The machine.
     pub environment: Environment,
     /// Who competes, how, how often.

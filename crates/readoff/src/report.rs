@@ -93,6 +93,13 @@ pub fn markdown(race: &Race) -> String {
             .map(|s| format!("{}: {}", s.name, s.reason)),
     );
     list(&mut text, "Notes", race.notes.iter().cloned());
+    let warnings = race.file.warnings.iter();
+    let warnings = warnings.map(|warning| format!("Warning: {}", warning.line()));
+    list(
+        &mut text,
+        "The file",
+        race.file.lines().into_iter().chain(warnings),
+    );
     let facts = [
         format!(
             "File: {}, {} bytes ({})",

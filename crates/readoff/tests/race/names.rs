@@ -41,7 +41,7 @@ fn any_name_is_raced_and_stays_on_one_line() {
             // What is amiss with this machine is told too.
             let lines = outcome.stderr.lines();
             let lines = lines.filter(|line| !line.starts_with("warning: "));
-            assert_eq!(lines.count(), 3, "a note and two rounds: {outcome:?}");
+            assert_eq!(lines.count(), 4, "two notes and two rounds: {outcome:?}");
             let text = format!("{}{}", outcome.stdout, outcome.stderr);
             assert!(!text.contains(['\x1b', '\x07']), "{text:?}");
             let report = fs::read_to_string(race.join("report.md")).unwrap();
