@@ -5,12 +5,14 @@ use std::fmt::Write;
 
 use pagecache::Action;
 
+use crate::environment::Warning;
 use crate::format::{Table, markdown_escape, printable, rate, ratio, seconds, size};
 use crate::hyperfine::quote;
 use crate::plan::Order;
 use crate::race::{Race, Status};
 use crate::source;
 use crate::tally::{Row, StateTally};
+use crate::watch;
 
 /// The sentences and tables of all states, for a terminal.
 pub fn terminal(race: &Race) -> String {
@@ -60,6 +62,8 @@ pub fn markdown(race: &Race) -> String {
             markdown_escape(&capitalised(&tally.sentence))
         );
     }
+    let warnings = race.environment.warnings.iter();
+    list(&mut text, "Warnings", warnings.map(Warning::line));
     for tally in &race.states {
         let _ = write!(text, "## {}\n\n{}\n", tally.state.name(), proof(tally));
         let _ = write!(text, "\n{}\n", table(race, tally).markdown());
@@ -110,6 +114,12 @@ pub fn markdown(race: &Race) -> String {
         .memory
         .map(|bytes| format!("Memory limit of the whole race: {}", size(bytes)));
     list(&mut text, "What was raced", facts.into_iter().chain(memory));
+    let machine = race.environment.facts().into_iter();
+    list(
+        &mut text,
+        "Machine",
+        machine.map(|(name, fact)| format!("{name}: {fact}")),
+    );
     text.push_str("## Again\n\nOne entry by hand:\n\n");
     for entry in &race.plan.entries {
         let _ = writeln!(text, "    {}", printable(&quote(&entry.command)));
@@ -208,6 +218,9 @@ fn proof(tally: &StateTally) -> String {
             text,
             "Pages were lost and filled again before {refilled} of the runs."
         );
+    }
+    if let Some(summary) = watch::summary(&tally.watched) {
+        let _ = writeln!(text, "{}", markdown_escape(&summary));
     }
     let notes: BTreeSet<&String> = tally
         .runs
