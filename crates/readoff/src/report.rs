@@ -5,6 +5,7 @@ use std::fmt::Write;
 
 use pagecache::Action;
 
+use crate::environment::Warning;
 use crate::format::{Table, markdown_escape, printable, rate, ratio, seconds, size};
 use crate::hyperfine::quote;
 use crate::left_behind::LeftBehind;
@@ -12,6 +13,7 @@ use crate::plan::Order;
 use crate::race::{Race, Status};
 use crate::source;
 use crate::tally::{Row, StateTally, TimedRun};
+use crate::watch;
 
 /// The sentences and tables of all states, for a terminal.
 pub fn terminal(race: &Race) -> String {
@@ -65,6 +67,8 @@ pub fn markdown(race: &Race) -> String {
             markdown_escape(&capitalised(&tally.sentence))
         );
     }
+    let warnings = race.file.warnings.iter().chain(&race.environment.warnings);
+    list(&mut text, "Warnings", warnings.map(Warning::line));
     for tally in &race.states {
         let _ = write!(text, "## {}\n\n{}\n", tally.state.name(), proof(tally));
         let _ = write!(text, "\n{}\n", table(race, tally).markdown());
@@ -93,13 +97,7 @@ pub fn markdown(race: &Race) -> String {
             .map(|s| format!("{}: {}", s.name, s.reason)),
     );
     list(&mut text, "Notes", race.notes.iter().cloned());
-    let warnings = race.file.warnings.iter();
-    let warnings = warnings.map(|warning| format!("Warning: {}", warning.line()));
-    list(
-        &mut text,
-        "The file",
-        race.file.lines().into_iter().chain(warnings),
-    );
+    list(&mut text, "The file", race.file.lines().into_iter());
     let facts = [
         format!(
             "File: {}, {} bytes ({})",
@@ -122,6 +120,12 @@ pub fn markdown(race: &Race) -> String {
         .memory
         .map(|bytes| format!("Memory limit of the whole race: {}", size(bytes)));
     list(&mut text, "What was raced", facts.into_iter().chain(memory));
+    let machine = race.environment.facts().into_iter();
+    list(
+        &mut text,
+        "Machine",
+        machine.map(|(name, fact)| format!("{name}: {fact}")),
+    );
     text.push_str("## Again\n\nOne entry by hand:\n\n");
     for entry in &race.plan.entries {
         let _ = writeln!(text, "    {}", printable(&quote(&entry.command)));
@@ -230,6 +234,9 @@ fn proof(tally: &StateTally) -> String {
             "Less than 99 % of the file was found resident after runs of: {}.",
             markdown_escape(&left.join(", "))
         );
+    }
+    if let Some(summary) = watch::summary(&tally.watched) {
+        let _ = writeln!(text, "{}", markdown_escape(&summary));
     }
     let notes: BTreeSet<&String> = tally
         .runs

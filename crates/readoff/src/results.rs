@@ -12,6 +12,9 @@ use crate::input::{LINK, plain};
 use crate::plan::State;
 use crate::race_lock::try_flock;
 
+/// What tells a spoiled round's files from those of the round that replaced it.
+const SPOILED: &str = ".spoiled";
+
 /// The folder of one race.
 #[derive(Debug)]
 pub struct Folder {
@@ -107,27 +110,36 @@ impl Folder {
 
     /// The files of a finished round.
     pub fn round(&self, state: State, number: u32) -> RoundFiles {
-        let file = |end: &str| {
-            self.path
-                .join(format!("rounds/{}-{number:03}.{end}", state.name()))
-        };
-        RoundFiles {
-            export: file("json"),
-            log: file("log.jsonl"),
-        }
+        self.files(&format!("{}-{number:03}", state.name()))
+    }
+
+    /// The files of a round that was run again, since the machine spoiled it.
+    pub fn spoiled_round(&self, state: State, number: u32) -> RoundFiles {
+        self.files(&format!("{}-{number:03}{SPOILED}", state.name()))
     }
 
     /// The names that a round's files have until it is whole.
     pub fn partial(&self) -> RoundFiles {
-        let file = |end: &str| self.path.join(format!("rounds/partial.{end}"));
+        self.files("partial")
+    }
+
+    fn files(&self, name: &str) -> RoundFiles {
+        let file = |end: &str| self.path.join(format!("rounds/{name}.{end}"));
         RoundFiles {
             export: file("json"),
             log: file("log.jsonl"),
         }
     }
 
-    /// Gives a round's files their names.
+    /// Gives a round's files their names. A round of this number that is there was spoiled: it is
+    /// kept beside. Its export goes first, so that at no moment half of a round counts.
     pub fn finish_round(&self, state: State, number: u32) -> Result<()> {
+        let (before, aside) = (self.round(state, number), self.spoiled_round(state, number));
+        if before.export.exists() {
+            for (from, to) in [(before.export, aside.export), (before.log, aside.log)] {
+                fs::rename(&from, &to).map_err(|e| cannot("write", &to, &e))?;
+            }
+        }
         let (from, to) = (self.partial(), self.round(state, number));
         for (from, to) in [(from.log, to.log), (from.export, to.export)] {
             fs::rename(&from, &to).map_err(|e| cannot("write", &to, &e))?;
@@ -145,13 +157,25 @@ impl Folder {
 
     /// The numbers of the finished rounds of a state, ascending.
     pub fn finished(&self, state: State) -> Vec<u32> {
+        self.numbers(state, ".json")
+    }
+
+    /// The numbers of the rounds that were spoiled and run again, ascending. One that a kill left
+    /// without its log can't be read any more.
+    pub fn spoiled(&self, state: State) -> Vec<u32> {
+        let mut numbers = self.numbers(state, &format!("{SPOILED}.json"));
+        numbers.retain(|number| self.spoiled_round(state, *number).log.exists());
+        numbers
+    }
+
+    fn numbers(&self, state: State, suffix: &str) -> Vec<u32> {
         let prefix = format!("{}-", state.name());
         let entries = fs::read_dir(self.path.join("rounds")).into_iter().flatten();
         let mut numbers: Vec<u32> = entries
             .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
             .filter_map(|name| {
                 name.strip_prefix(&prefix)?
-                    .strip_suffix(".json")?
+                    .strip_suffix(suffix)?
                     .parse()
                     .ok()
             })
@@ -229,6 +253,34 @@ mod tests {
         folder.finish_round(State::Warm, 3).unwrap();
         assert_eq!(folder.finished(State::Warm), [3]);
         assert!(folder.finished(State::WarmRandom).is_empty());
+    }
+
+    #[test]
+    fn a_round_that_is_run_again_is_kept_beside_the_new_one() {
+        let root = tempfile::tempdir().unwrap();
+        let folder = Folder::create(root.path(), "h", "s").unwrap();
+        for content in ["first", "second"] {
+            for path in [folder.partial().export, folder.partial().log] {
+                fs::write(path, content).unwrap();
+            }
+            folder.finish_round(State::Warm, 3).unwrap();
+        }
+        assert_eq!(folder.finished(State::Warm), [3]);
+        assert_eq!(folder.spoiled(State::Warm), [3]);
+        let (new, old) = (
+            folder.round(State::Warm, 3),
+            folder.spoiled_round(State::Warm, 3),
+        );
+        for (path, content) in [
+            (&new.export, "second"),
+            (&new.log, "second"),
+            (&old.export, "first"),
+            (&old.log, "first"),
+        ] {
+            assert_eq!(fs::read_to_string(path).unwrap(), content);
+        }
+        fs::remove_file(old.log).unwrap();
+        assert_eq!(folder.spoiled(State::Warm), [] as [u32; 0], "killed then");
     }
 
     #[test]

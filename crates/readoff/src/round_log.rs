@@ -1,6 +1,8 @@
-//! A round's log: what the prepare step and the strategies wrote about each run.
+//! A round's log: what the prepare step and the strategies wrote about each run, and what the machine
+//! did meanwhile.
 
-use std::fs;
+use std::fs::{self, OpenOptions};
+use std::io::Write;
 use std::path::Path;
 
 use anyhow::Result;
@@ -8,6 +10,8 @@ use pagecache::Prepared;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Code, failure};
+use crate::input::plain;
+use crate::watch::Watch;
 
 /// One line of a round's log.
 #[derive(Clone, Debug, Deserialize, PartialEq)]
@@ -15,6 +19,7 @@ use crate::error::{Code, failure};
 enum Line {
     Prepare(Prepared),
     Record(Record),
+    Watch(Box<Watch>),
 }
 
 /// What a strategy says about its own run. Times in seconds, sizes in bytes.
@@ -91,26 +96,59 @@ pub struct Run {
 /// # Errors
 /// A line that can't be understood, or a record with no prepare line before it.
 pub fn read(path: &Path) -> Result<Vec<Run>> {
-    let broken = |line: usize, what: String| {
-        failure(
-            Code::Software,
-            format!("{}: line {line}: {what}", path.display()),
-        )
-    };
-    let text = fs::read_to_string(path)
-        .map_err(|e| failure(Code::Io, format!("{}: {e}", path.display())))?;
     let mut runs: Vec<Run> = Vec::new();
-    for (number, text) in (1..).zip(text.lines()) {
-        match serde_json::from_str(text).map_err(|e| broken(number, e.to_string()))? {
+    for (number, line) in (1..).zip(lines(path)?) {
+        match line {
+            Line::Watch(_) => {}
             Line::Prepare(prepared) => runs.push(Run {
                 prepared,
                 record: None,
             }),
             Line::Record(record) => match runs.last_mut() {
                 Some(run) if run.record.is_none() => run.record = Some(record),
-                _ => return Err(broken(number, "a record without its prepare step".into())),
+                _ => return Err(broken(path, number, "a record without its prepare step")),
             },
         }
     }
     Ok(runs)
+}
+
+/// What was watched during the round; none in the log of an earlier version.
+///
+/// # Errors
+/// A line that can't be understood.
+pub fn watch(path: &Path) -> Result<Option<Watch>> {
+    let mut watches = lines(path)?.into_iter().filter_map(|line| match line {
+        Line::Watch(watch) => Some(*watch),
+        _ => None,
+    });
+    Ok(watches.next())
+}
+
+/// Appends what was watched, in one write.
+///
+/// # Errors
+/// The log can't be written.
+pub fn append_watch(path: &Path, watch: &Watch) -> Result<()> {
+    let mut line = serde_json::to_value(watch)?;
+    line["kind"] = "watch".into();
+    let append = || {
+        let mut log = OpenOptions::new().append(true).create(true).open(path)?;
+        log.write_all(format!("{line}\n").as_bytes())
+    };
+    append().map_err(|e| failure(Code::Io, format!("{}: {}", path.display(), plain(&e))))
+}
+
+fn lines(path: &Path) -> Result<Vec<Line>> {
+    let text = fs::read_to_string(path)
+        .map_err(|e| failure(Code::Io, format!("{}: {e}", path.display())))?;
+    let parse = |(number, line)| {
+        serde_json::from_str(line).map_err(|e| broken(path, number, &e.to_string()))
+    };
+    (1..).zip(text.lines()).map(parse).collect()
+}
+
+fn broken(path: &Path, line: usize, what: &str) -> anyhow::Error {
+    let what = format!("{}: line {line}: {what}", path.display());
+    failure(Code::Software, what)
 }

@@ -21,6 +21,7 @@ use crate::programs::Programs;
 use crate::progress::Progress;
 use crate::results::{Folder, RoundFiles};
 use crate::round_log;
+use crate::watch::Watching;
 
 /// How often a round is tried before its state is given up.
 const TRIES: u32 = 3;
@@ -62,7 +63,7 @@ impl fmt::Display for StateGivenUp {
 }
 
 /// Why a round could not be finished.
-enum RoundError {
+pub(crate) enum RoundError {
     /// The race is over: interrupted, or void.
     Race(anyhow::Error),
     /// It may work when tried again.
@@ -119,8 +120,10 @@ impl Rounds<'_> {
         self.fill(state)?;
         let planned = round_seconds(self.plan, self.checked, state) * f64::from(self.plan.rounds);
         let started = Instant::now();
+        let mut ran = 0;
         for (done, number) in (1_u32..).zip(missing) {
             self.run_round(state, *number)?;
+            ran = done;
             let took = started.elapsed();
             let left = (missing.len() as u32 - done) * (took / done);
             let what = format!("{} round {number} of {}", state.name(), self.plan.rounds);
@@ -138,7 +141,7 @@ impl Rounds<'_> {
                 break;
             }
         }
-        Ok(())
+        self.repeat_spoiled(state, started, ran)
     }
 
     /// Fills the cache once for all rounds of a state; the prepare step only verifies after that.
@@ -172,7 +175,7 @@ impl Rounds<'_> {
         }
     }
 
-    fn run_round(&self, state: State, number: u32) -> Result<(), RoundError> {
+    pub(crate) fn run_round(&self, state: State, number: u32) -> Result<(), RoundError> {
         let mut reasons = Vec::new();
         while reasons.len() < TRIES as usize {
             self.folder.clear_partial();
@@ -201,14 +204,16 @@ impl Rounds<'_> {
             .iter()
             .filter_map(|e| Some(e.external.as_ref()?.limit));
         let patience = Duration::from_secs_f64(60.0 + 10.0 * estimate + limits.sum::<f64>());
+        let watching = Watching::begin();
         let outcome = call.run(
             self.hyperfine,
             &INTERRUPTED,
             Some(Instant::now() + patience),
         );
+        let watch = watching.end();
         self.see_unchanged()?;
         match outcome {
-            Ok(_) => {}
+            Ok(_) => round_log::append_watch(&self.folder.partial().log, &watch)?,
             Err(failure) if failure.kind == FailureKind::Interrupted => return Err(interrupted()),
             Err(failure) => {
                 return Err(match (failure.kind, failure.contestant) {

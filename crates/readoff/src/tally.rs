@@ -11,9 +11,10 @@ use crate::hyperfine::{self, Export, Statistics};
 use crate::input::Identity;
 use crate::left_behind::{LeftBehind, left_behind};
 use crate::plan::{Order, Phase, Plan, State};
-use crate::results::Folder;
+use crate::results::{Folder, RoundFiles};
 use crate::round_log::{self, Latency, Record};
 use crate::verdict::Verdict;
+use crate::watch::{WatchedRound, watched};
 
 /// What came out in one state.
 #[derive(Clone, Debug, Serialize)]
@@ -33,9 +34,14 @@ pub struct StateTally {
     pub rows: Vec<Row>,
     /// What each entry left of the file in the page cache.
     pub left_behind: Vec<LeftBehind>,
+    /// What the machine did in each round, also in those that don't count.
+    pub watched: Vec<WatchedRound>,
     /// All timed runs, in the order in which they ran.
     #[serde(skip)]
     pub runs: Vec<TimedRun>,
+    /// The runs of rounds that were spoiled and run again: they don't count.
+    #[serde(skip)]
+    pub left_out: Vec<TimedRun>,
     /// All rounds' exports in one.
     #[serde(skip)]
     pub export: Export,
@@ -148,14 +154,16 @@ fn tally_state(plan: &Plan, folder: &Folder, state: State, numbers: &[u32]) -> R
     let mut logs = Vec::new();
     for number in numbers {
         let files = folder.round(state, *number);
-        let export = Export::read(&files.export)?;
+        let (export, of_round) = read_round(plan, state, *number, &files)?;
+        runs.extend(of_round);
         let log = round_log::read(&files.log)?;
-        runs.extend(
-            timed_runs(plan, state, *number, &export, &log)
-                .with_context(|| files.log.display().to_string())?,
-        );
         logs.push(prepared(&export, log, plan.block(state).all()));
         exports.push(export);
+    }
+    let mut left_out = Vec::new();
+    for number in folder.spoiled(state) {
+        let files = folder.spoiled_round(state, number);
+        left_out.extend(read_round(plan, state, number, &files)?.1);
     }
     let labels: Vec<String> = plan
         .entries_in(state)
@@ -192,7 +200,9 @@ fn tally_state(plan: &Plan, folder: &Folder, state: State, numbers: &[u32]) -> R
         verdict,
         rows,
         left_behind: left_behind(&logs),
+        watched: watched(folder, state)?,
         runs,
+        left_out,
         export,
     })
 }
@@ -207,6 +217,20 @@ fn prepared(export: &Export, log: Vec<round_log::Run>, block: u32) -> Vec<(Strin
             Some((name.to_string(), run.prepared))
         })
         .collect()
+}
+
+/// A round's export, and its timed runs.
+fn read_round(
+    plan: &Plan,
+    state: State,
+    number: u32,
+    files: &RoundFiles,
+) -> Result<(Export, Vec<TimedRun>)> {
+    let export = Export::read(&files.export)?;
+    let log = round_log::read(&files.log)?;
+    let runs = timed_runs(plan, state, number, &export, &log)
+        .with_context(|| files.log.display().to_string())?;
+    Ok((export, runs))
 }
 
 /// Puts a round's export and log side by side. The log has warmups too, first in each block.
@@ -352,7 +376,8 @@ fn grouped_sentence(state: State, labels: &[String], runs: &[TimedRun]) -> Strin
 /// All states' runs as CSV: a row a run, hyperfine's times beside the record's.
 ///
 /// User and system are hyperfine's; its schema 1 has only their mean over a block, which then
-/// stands in each of the block's rows. Shares are of the file's size; an empty file is all resident.
+/// stands in each of the block's rows. `counted` is `no` for a round that was run again since the
+/// machine spoiled it, and `spoiled` says how. Shares are of the file's size; an empty file is all resident.
 pub fn runs_csv(tallies: &[StateTally], input: &Identity) -> Result<Vec<u8>> {
     let mut csv = csv::Writer::from_writer(Vec::new());
     csv.write_record(CSV_HEAD)?;
@@ -369,7 +394,9 @@ pub fn runs_csv(tallies: &[StateTally], input: &Identity) -> Result<Vec<u8>> {
             .unwrap_or_default()
     };
     for tally in tallies {
-        for run in &tally.runs {
+        let runs = tally.runs.iter().map(|run| (run, true));
+        let left_out = tally.left_out.iter().map(|run| (run, false));
+        for (run, counted) in runs.chain(left_out) {
             let mut row = vec![
                 run.entry.clone(),
                 tally.state.name().into(),
@@ -393,13 +420,19 @@ pub fn runs_csv(tallies: &[StateTally], input: &Identity) -> Result<Vec<u8>> {
                     .as_ref()
                     .map_or(vec![String::new(); 17], record_fields),
             );
+            let of_round =
+                |watched: &&WatchedRound| (watched.round, watched.counted) == (run.round, counted);
+            let watched = tally.watched.iter().find(of_round);
+            let spoiled = watched.and_then(|watched| watched.watch.spoiled.clone());
+            row.push(if counted { "yes" } else { "no" }.into());
+            row.push(spoiled.unwrap_or_default());
             csv.write_record(row)?;
         }
     }
     Ok(csv.into_inner()?)
 }
 
-const CSV_HEAD: [&str; 33] = [
+const CSV_HEAD: [&str; 35] = [
     "entry",
     "state",
     "fill",
@@ -433,6 +466,8 @@ const CSV_HEAD: [&str; 33] = [
     "involuntary_switches",
     "record_peak_rss",
     "strategy",
+    "counted",
+    "spoiled",
 ];
 
 fn record_fields(record: &Record) -> Vec<String> {

@@ -34,6 +34,11 @@ pub struct Load {
 }
 
 impl Load {
+    /// The load average of the last minute.
+    pub fn average() -> Option<f64> {
+        sys::load_average()
+    }
+
     /// Looks for [`SAMPLE`].
     pub(super) fn look(tree: Tree) -> Load {
         let before = Counters::read(tree);
@@ -41,7 +46,7 @@ impl Load {
             thread::sleep(SAMPLE);
         }
         Load {
-            average: sys::load_average(),
+            average: Load::average(),
             cpu: before
                 .zip(Counters::read(tree))
                 .map(|(before, after)| after.since(&before)),

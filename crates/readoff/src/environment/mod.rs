@@ -11,8 +11,12 @@ pub mod load;
 mod memory;
 mod storage;
 mod sys;
+pub mod throttle;
 pub mod tree;
 mod warning;
+
+#[cfg(test)]
+mod tests;
 
 use std::path::Path;
 

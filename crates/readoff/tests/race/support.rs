@@ -350,7 +350,8 @@ pub fn json(path: impl AsRef<Path>) -> Value {
     serde_json::from_slice(&text).unwrap()
 }
 
-/// The rows of a race's `runs.csv`, each by column.
+/// The rows of a race's `runs.csv` that count, each by column. Others are there where the machine was
+/// disturbed, as it may be while tests run.
 pub fn runs(race: &Path) -> Vec<Value> {
     let mut reader = csv::Reader::from_path(race.join("runs.csv")).unwrap();
     let head = reader.headers().unwrap().clone();
@@ -364,6 +365,7 @@ pub fn runs(race: &Path) -> Vec<Value> {
                 .collect::<serde_json::Map<_, _>>()
                 .into()
         })
+        .filter(|row: &Value| row["counted"] == "yes")
         .collect()
 }
 
@@ -387,11 +389,12 @@ pub fn processes_with(text: &str) -> Vec<String> {
     processes.collect()
 }
 
-/// The names in a race's `rounds` folder, sorted.
+/// The names in a race's `rounds` folder, sorted; without those of rounds that were run again.
 pub fn rounds(race: &Path) -> Vec<String> {
     let entries = fs::read_dir(race.join("rounds")).unwrap();
     let mut names: Vec<String> = entries
         .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .filter(|name| !name.contains(".spoiled."))
         .collect();
     names.sort();
     names
