@@ -22,7 +22,8 @@ use crate::race::{HyperfineUsed, Race, SCHEMA, Status};
 use crate::report;
 use crate::results::Folder;
 use crate::rounds::{Rounds, StateGivenUp};
-use crate::tally::{runs_csv, tally};
+use crate::runs_csv::runs_csv;
+use crate::tally::tally;
 
 /// What every race needs: the project's programs, a hyperfine, and somebody to talk to.
 #[derive(Debug)]

@@ -33,6 +33,7 @@ pub mod results;
 pub mod round_log;
 pub mod rounds;
 pub mod run;
+pub mod runs_csv;
 pub mod source;
 pub mod stats;
 pub mod suite;
