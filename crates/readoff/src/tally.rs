@@ -148,8 +148,7 @@ fn tally_state(plan: &Plan, folder: &Folder, state: State, numbers: &[u32]) -> R
     let mut exports = Vec::new();
     let mut runs = Vec::new();
     for number in numbers {
-        let files = folder.round(state, *number);
-        let (export, of_round) = read_round(plan, state, *number, &files)?;
+        let (export, of_round) = round(plan, folder, state, *number)?;
         runs.extend(of_round);
         exports.push(export);
     }
@@ -165,11 +164,12 @@ fn tally_state(plan: &Plan, folder: &Folder, state: State, numbers: &[u32]) -> R
         .collect();
     let (verdict, sentence) = match plan.order {
         Order::Balanced => {
-            let verdict = Verdict::new(
-                &labels,
-                &medians(&labels, numbers, &runs, plan.decides),
-                &plan.reference,
-            );
+            let judge = match plan.until_settled {
+                true => Verdict::sequential,
+                false => Verdict::new,
+            };
+            let medians = medians(&labels, numbers, &runs, plan.decides);
+            let verdict = judge(&labels, &medians, &plan.reference);
             let sentence = verdict.sentence(state.name());
             (Some(verdict), sentence)
         }
@@ -197,6 +197,16 @@ fn tally_state(plan: &Plan, folder: &Folder, state: State, numbers: &[u32]) -> R
         left_out,
         export,
     })
+}
+
+/// Reads a finished round.
+pub(crate) fn round(
+    plan: &Plan,
+    folder: &Folder,
+    state: State,
+    number: u32,
+) -> Result<(Export, Vec<TimedRun>)> {
+    read_round(plan, state, number, &folder.round(state, number))
 }
 
 /// A round's export, and its timed runs.
