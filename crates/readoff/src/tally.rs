@@ -8,6 +8,8 @@ use serde::Serialize;
 
 use crate::error::{Code, failure};
 use crate::hyperfine::{self, Export, Statistics};
+use crate::neighbours::{self, Neighbour, Place};
+use crate::outliers::{self, Spread, Timed};
 use crate::plan::{Order, Phase, Plan, State};
 use crate::results::{Folder, RoundFiles};
 use crate::round_log::{self, Latency, Record};
@@ -28,6 +30,10 @@ pub struct StateTally {
     pub sentence: String,
     /// The verdict; none in grouped order, where nothing is paired.
     pub verdict: Option<Verdict>,
+    /// What the entry before does to a run; empty in grouped order.
+    pub neighbours: Vec<Neighbour>,
+    /// One sentence where a neighbour counts for more than the lead that decides.
+    pub neighbours_warning: Option<String>,
     /// A row an entry, fastest first.
     pub rows: Vec<Row>,
     /// What the machine did in each round, also in those that don't count.
@@ -69,6 +75,9 @@ pub struct Row {
     pub min: f64,
     /// Longest.
     pub max: f64,
+    /// Quartiles, and runs far beyond them.
+    #[serde(flatten)]
+    pub spread: Spread,
     /// Time over the reference's, paired by round; 1 for the reference itself.
     pub ratio: Option<f64>,
     /// The ratio's 95 % interval.
@@ -162,7 +171,7 @@ fn tally_state(plan: &Plan, folder: &Folder, state: State, numbers: &[u32]) -> R
         .iter()
         .map(|e| e.name.clone())
         .collect();
-    let (verdict, sentence) = match plan.order {
+    let (verdict, neighbours, sentence) = match plan.order {
         Order::Balanced => {
             let judge = match plan.until_settled {
                 true => Verdict::sequential,
@@ -170,10 +179,11 @@ fn tally_state(plan: &Plan, folder: &Folder, state: State, numbers: &[u32]) -> R
             };
             let medians = medians(&labels, numbers, &runs, plan.decides);
             let verdict = judge(&labels, &medians, &plan.reference);
+            let neighbours = neighbours::estimate(&labels, numbers, &medians, &places(&runs));
             let sentence = verdict.sentence(state.name());
-            (Some(verdict), sentence)
+            (Some(verdict), neighbours, sentence)
         }
-        Order::Grouped => (None, grouped_sentence(state, &labels, &runs)),
+        Order::Grouped => (None, vec![], grouped_sentence(state, &labels, &runs)),
     };
     let mut rows: Vec<Row> = labels
         .iter()
@@ -190,6 +200,10 @@ fn tally_state(plan: &Plan, folder: &Folder, state: State, numbers: &[u32]) -> R
         fill,
         rounds: numbers.len(),
         sentence,
+        neighbours_warning: verdict
+            .as_ref()
+            .and_then(|verdict| neighbours::warning(&neighbours, verdict)),
+        neighbours,
         verdict,
         rows,
         watched: watched(folder, state)?,
@@ -197,6 +211,17 @@ fn tally_state(plan: &Plan, folder: &Folder, state: State, numbers: &[u32]) -> R
         left_out,
         export,
     })
+}
+
+/// Who ran before whom: the first run of each block tells.
+fn places(runs: &[TimedRun]) -> Vec<Place<'_>> {
+    let firsts = runs.iter().filter(|run| run.run == 1);
+    let places = firsts.map(|run| Place {
+        entry: &run.entry,
+        round: run.round,
+        predecessor: run.predecessor.as_deref(),
+    });
+    places.collect()
 }
 
 /// Reads a finished round.
@@ -290,6 +315,12 @@ fn row(label: &str, runs: &[TimedRun], verdict: Option<&Verdict>, reference: &st
     };
     let times: Vec<f64> = own.iter().map(|run| run.timed.seconds).collect();
     let statistics = statistics(&times)?;
+    let timed = |run: &&TimedRun| Timed {
+        round: run.round,
+        run: run.run,
+        seconds: run.timed.seconds,
+    };
+    let timed: Vec<Timed> = own.iter().map(timed).collect();
     let mean = |figure: &dyn Fn(&hyperfine::Run) -> Option<f64>| {
         let figures: Option<Vec<f64>> = own.iter().map(|run| figure(&run.timed)).collect();
         Some(crate::tally::statistics(&figures?)?.mean)
@@ -305,6 +336,7 @@ fn row(label: &str, runs: &[TimedRun], verdict: Option<&Verdict>, reference: &st
         median: statistics.median,
         min: statistics.min,
         max: statistics.max,
+        spread: outliers::spread(&timed),
         ratio: to_reference.map(|comparison| comparison.ratio).or(itself),
         interval: to_reference.and_then(|comparison| comparison.low.zip(comparison.high)),
         user: mean(&|run| run.user),
