@@ -8,20 +8,42 @@ use crate::stats::FEWEST_ROUNDS;
 /// More rounds than this are only run when asked for.
 const MAX_ROUNDS: u32 = 30;
 
+/// More rounds than this are not run to settle a question, whatever the budget.
+const MOST_TO_SETTLE: u32 = 1000;
+
 /// What a run costs beside itself: spawning it, and the prepare step. Seconds.
 const RUN_OVERHEAD: f64 = 0.006;
+
+/// How many rounds a user asks for.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Count {
+    /// So many, whatever they take.
+    Fixed(u32),
+    /// Until the question is settled or the budget is spent.
+    UntilSettled,
+}
+
+impl Count {
+    /// The number, where it is one.
+    pub fn fixed(self) -> Option<u32> {
+        match self {
+            Count::Fixed(rounds) => Some(rounds),
+            Count::UntilSettled => None,
+        }
+    }
+}
 
 /// Sets the number of rounds: what was asked for, else what the budget (seconds) has room for. Where
 /// that is fewer than a verdict needs, the plan is made smaller, in this order: entries that would
 /// eat half of the budget alone are left out; warm runs are no longer repeated; the slowest go until
 /// only the suite's core entries are left. Returns what was done, for the user.
-pub fn fit(plan: &mut Plan, checked: &Checked, rounds: Option<u32>, budget: f64) -> Vec<String> {
+pub fn fit(plan: &mut Plan, checked: &Checked, asked: Option<Count>, budget: f64) -> Vec<String> {
     let mut notes = Vec::new();
     if plan.order == Order::Grouped {
-        group(plan, rounds);
+        group(plan, asked.and_then(Count::fixed));
         return notes;
     }
-    if let Some(rounds) = rounds {
+    if let Some(Count::Fixed(rounds)) = asked {
         plan.rounds = rounds;
         return notes;
     }
@@ -58,6 +80,10 @@ pub fn fit(plan: &mut Plan, checked: &Checked, rounds: Option<u32>, budget: f64)
             seconds(budget),
             (needed / 60.0).ceil()
         ));
+    }
+    if asked == Some(Count::UntilSettled) {
+        plan.until_settled = true;
+        plan.rounds = MOST_TO_SETTLE;
     }
     notes
 }
@@ -156,6 +182,8 @@ mod tests {
             states: vec![State::Warm],
             blocks: [(State::Warm, State::Warm.default_block())].into(),
             rounds: 0,
+            until_settled: false,
+            seed: 0,
             budget: None,
             order: Order::Balanced,
             purge: Purge::File,
@@ -254,7 +282,7 @@ mod tests {
     fn in_grouped_order_rounds_are_repetitions() {
         let mut plan = plan(&["read", "mmap"], &[]);
         plan.order = Order::Grouped;
-        fit(&mut plan, &checked(&[]), Some(5), 120.0);
+        fit(&mut plan, &checked(&[]), Some(Count::Fixed(5)), 120.0);
         assert_eq!(plan.rounds, 1);
         assert_eq!(
             plan.block(State::Warm).runs,
@@ -268,9 +296,24 @@ mod tests {
         fit(
             &mut plan,
             &checked(&[("read", 60.0), ("mmap", 60.0)]),
-            Some(7),
+            Some(Count::Fixed(7)),
             120.0,
         );
         assert_eq!(plan.rounds, 7);
+    }
+
+    #[test]
+    fn until_it_is_settled_the_clock_decides_and_a_large_file_is_made_to_fit() {
+        let mut plan = plan(&["read", "mmap"], &["ruby"]);
+        let times = [("read", 1.0), ("mmap", 1.0), ("ruby", 60.0)];
+        fit(
+            &mut plan,
+            &checked(&times),
+            Some(Count::UntilSettled),
+            120.0,
+        );
+        assert_eq!(plan.skipped[0].name, "ruby");
+        assert!(plan.until_settled);
+        assert_eq!((plan.rounds, plan.budget), (MOST_TO_SETTLE, Some(120.0)));
     }
 }

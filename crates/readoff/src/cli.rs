@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand};
 
+use crate::budget::Count;
 use crate::plan::{Order, Purge};
 
 /// Which way of reading this file is fastest here?
@@ -60,9 +61,9 @@ pub struct RunArgs {
     #[arg(long, value_delimiter = ',', value_name = "STATE,…")]
     pub state: Option<Vec<String>>,
     /// Rounds in each state, instead of as many as the budget has room for; in grouped order, so many
-    /// times the runs
-    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=10_000))]
-    pub rounds: Option<u32>,
+    /// times the runs; `auto`: until the question is settled or the budget is spent
+    #[arg(long, value_name = "N|auto", value_parser = rounds)]
+    pub rounds: Option<Count>,
     /// Time for all rounds: 90s, 2m, 1h [default: 2m, or the suite's own number of rounds]
     #[arg(long, value_parser = duration)]
     pub budget: Option<Duration>,
@@ -135,6 +136,19 @@ pub struct EnvArgs {
     pub json: bool,
 }
 
+/// A number of rounds, or `auto`.
+fn rounds(text: &str) -> Result<Count, String> {
+    if text == "auto" {
+        return Ok(Count::UntilSettled);
+    }
+    let rounds = text
+        .parse()
+        .ok()
+        .filter(|rounds| (1..=10_000).contains(rounds));
+    let wrong = || "must be auto, or a number from 1 to 10000".to_string();
+    rounds.map(Count::Fixed).ok_or_else(wrong)
+}
+
 /// `90s`, `2m`, `1h`, `1.5m`; a bare number is seconds.
 fn duration(text: &str) -> Result<Duration, String> {
     let end = text
@@ -186,6 +200,15 @@ mod tests {
         assert_eq!(duration("2"), Ok(Duration::from_secs(2)));
         for bad in ["", "m", "2x", "0", "-1s", "1.2.3m", "1e9h", "99999h"] {
             assert!(duration(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn rounds_are_a_number_or_auto() {
+        assert_eq!(rounds("auto"), Ok(Count::UntilSettled));
+        assert_eq!(rounds("10000"), Ok(Count::Fixed(10_000)));
+        for bad in ["0", "10001", "-1", "many", ""] {
+            assert!(rounds(bad).is_err(), "{bad}");
         }
     }
 

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use anyhow::Result;
 
-use crate::budget::{fit, race_seconds};
+use crate::budget::{Count, fit, race_seconds};
 use crate::check::check;
 use crate::environment::{Environment, Warning};
 use crate::error::{Code, code_of, failure};
@@ -24,7 +24,8 @@ use crate::race::{HyperfineUsed, Race, SCHEMA, Status};
 use crate::report;
 use crate::results::Folder;
 use crate::rounds::{Rounds, StateGivenUp};
-use crate::tally::{runs_csv, tally};
+use crate::runs_csv::runs_csv;
+use crate::tally::tally;
 
 /// What every race needs: the project's programs, a hyperfine, and somebody to talk to.
 #[derive(Debug)]
@@ -48,8 +49,8 @@ pub struct Outcome {
 /// How long a race may take.
 #[derive(Clone, Copy, Debug)]
 pub struct Effort {
-    /// So many rounds, whatever they take.
-    pub rounds: Option<u32>,
+    /// How many rounds; as many as the budget has room for where nothing is asked for.
+    pub rounds: Option<Count>,
     /// Seconds for all rounds, where their number isn't given.
     pub budget: f64,
 }
@@ -149,14 +150,23 @@ impl Driver {
         file.sample(input);
         let notes = fit(&mut plan, &checked, effort.rounds, effort.budget);
         let states: Vec<&str> = plan.states.iter().map(|state| state.name()).collect();
+        let states = states.join(", ");
+        let rounds = match plan.until_settled {
+            true => format!(
+                "rounds until it is settled, each of {states}: at most {}",
+                seconds(effort.budget)
+            ),
+            false => format!(
+                "{} rounds each of {states}: about {}",
+                plan.rounds,
+                seconds(race_seconds(&plan, &checked))
+            ),
+        };
         self.progress.note(&format!(
-            "{} entries agree on {} ({}); {} rounds each of {}: about {}",
+            "{} entries agree on {} ({}); {rounds}",
             plan.entries.len(),
             input.path.display(),
             size(input.identity.bytes),
-            plan.rounds,
-            states.join(", "),
-            seconds(race_seconds(&plan, &checked)),
         ));
         self.say_left_out(&plan, said);
         notes.iter().for_each(|line| self.progress.note(line));

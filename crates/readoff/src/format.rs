@@ -37,6 +37,12 @@ pub fn ratio(value: f64) -> String {
     }
 }
 
+/// A share as `3 %`, with a decimal where it is small.
+pub fn percent(share: f64) -> String {
+    let digits = if share < 0.0195 { 1 } else { 0 };
+    format!("{:.digits$} %", 100.0 * share)
+}
+
 /// A size: `1.4 GB` (powers of ten, as disks and GB/s have them).
 pub fn size(bytes: u64) -> String {
     bytesize::ByteSize(bytes).display().si().to_string()

@@ -3,6 +3,9 @@
 use pagecache::Prepared;
 use serde::Serialize;
 
+use crate::hyperfine::Export;
+use crate::round_log::Run;
+
 /// At least this share of the file is all of it, as in a warm state.
 const WHOLE: f64 = 0.99;
 
@@ -17,6 +20,17 @@ pub struct LeftBehind {
     pub whole: usize,
     /// The least share that was found resident, 0 to 1.
     pub least: f64,
+}
+
+/// Who ran in a round, and the prepare step before, warmups too; a block of the log is an entry's.
+pub fn prepared(export: &Export, log: Vec<Run>, block: u32) -> Vec<(String, Prepared)> {
+    let names = export.names();
+    let runs = log.into_iter().enumerate();
+    let named = runs.filter_map(|(index, run)| {
+        let name = names.get(index / block as usize)?;
+        Some((name.to_string(), run.prepared))
+    });
+    named.collect()
 }
 
 /// What each entry left behind, in the order of their names. A round is its runs in order, warmups

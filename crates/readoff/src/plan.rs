@@ -12,65 +12,8 @@ use crate::family;
 use crate::input::Input;
 use crate::programs::Programs;
 use crate::source::Source;
+pub use crate::state::State;
 use crate::suite::{Counts, Suite};
-
-/// The page cache before a run.
-#[derive(Clone, Copy, Debug, Deserialize, Eq, Ord, PartialEq, PartialOrd, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum State {
-    /// As the race found it; raced first, since every other state destroys it.
-    AsIs,
-    /// Nothing of the file resident.
-    Cold,
-    /// All of it resident, filled by readahead.
-    Warm,
-    /// All of it resident, filled page by page in random order.
-    WarmRandom,
-}
-
-impl State {
-    /// All states, in the order in which they are raced.
-    pub const ALL: [State; 4] = [State::AsIs, State::Cold, State::Warm, State::WarmRandom];
-
-    /// Its name, as on the command line of `pagecache`.
-    pub fn name(self) -> &'static str {
-        match self {
-            State::AsIs => "as-is",
-            State::Cold => "cold",
-            State::Warm => "warm",
-            State::WarmRandom => "warm-random",
-        }
-    }
-
-    /// How this state is filled (`pagecache fill --how`), if it is.
-    pub fn fill(self) -> Option<&'static str> {
-        match self {
-            State::AsIs | State::Cold => None,
-            State::Warm => Some("readahead"),
-            State::WarmRandom => Some("random"),
-        }
-    }
-
-    /// Warmups and runs of an entry in a round, unless the suite says otherwise. A cold run can't
-    /// be warmed up; a warm one is repeated after its neighbour's traces in the CPU's caches are gone.
-    pub fn default_block(self) -> Block {
-        match self {
-            State::AsIs | State::Cold => Block { warmup: 0, runs: 1 },
-            State::Warm | State::WarmRandom => Block { warmup: 1, runs: 2 },
-        }
-    }
-
-    /// Parses a name of the command line.
-    pub fn parse(name: &str) -> Result<State> {
-        State::ALL
-            .into_iter()
-            .find(|state| state.name() == name)
-            .ok_or_else(|| {
-                let near = near_match(name, State::ALL.map(State::name));
-                failure(Code::Usage, format!("unknown state {name:?}{near}"))
-            })
-    }
-}
 
 /// How the runs of a race are ordered.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize, clap::ValueEnum)]
@@ -207,8 +150,14 @@ pub struct Plan {
     pub states: Vec<State>,
     /// Runs of an entry in a round, by state.
     pub blocks: BTreeMap<State, Block>,
-    /// Rounds in each state; 0 until the check has told how long they take.
+    /// Rounds in each state, or the most; 0 until the check has told how long they take.
     pub rounds: u32,
+    /// Whether a state's rounds end as soon as its question is settled.
+    #[serde(default)]
+    pub until_settled: bool,
+    /// What the orders of the rounds are drawn from.
+    #[serde(default)]
+    pub seed: u32,
     /// Seconds that all rounds together may take, where the number of rounds follows from it.
     pub budget: Option<f64>,
     /// How the runs are ordered.
@@ -256,6 +205,8 @@ impl Plan {
                 .collect(),
             states,
             rounds: 0,
+            until_settled: false,
+            seed: fastrand::u32(..),
             budget: None,
             order: choice.order.unwrap_or(suite.order),
             purge: choice.purge,

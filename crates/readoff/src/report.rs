@@ -9,6 +9,7 @@ use crate::environment::Warning;
 use crate::format::{Table, markdown_escape, printable, rate, ratio, seconds, size};
 use crate::hyperfine::quote;
 use crate::left_behind::LeftBehind;
+use crate::neighbours;
 use crate::plan::Order;
 use crate::race::{Race, Status};
 use crate::source;
@@ -25,6 +26,9 @@ pub fn terminal(race: &Race) -> String {
             let _ = writeln!(text, "not proved: {why}\n");
         }
         let _ = writeln!(text, "{table}");
+        if let Some(warning) = &tally.neighbours_warning {
+            let _ = write!(text, "{}\n\n", printable(warning));
+        }
     }
     if let Some(source) = &race.plan.source {
         let table = source::table(source, &race.plan, &race.states, race.input.bytes);
@@ -73,6 +77,7 @@ pub fn markdown(race: &Race) -> String {
         let _ = write!(text, "## {}\n\n{}\n", tally.state.name(), proof(tally));
         let _ = write!(text, "\n{}\n", table(race, tally).markdown());
         phases(race, tally, &mut text);
+        spread(tally, &mut text);
     }
     if let Some(source) = &race.plan.source {
         let table = source::table(source, &race.plan, &race.states, race.input.bytes);
@@ -295,6 +300,40 @@ fn phases(race: &Race, tally: &StateTally, text: &mut String) {
             rows,
         };
         let _ = writeln!(text, "{}", table.markdown());
+    }
+}
+
+/// Runs far from the others, and what the entry before does to a run.
+fn spread(tally: &StateTally, text: &mut String) {
+    for row in &tally.rows {
+        let Some(furthest) = &row.spread.furthest else {
+            continue;
+        };
+        let line = format!(
+            "{}: {} of {} runs are outliers; the furthest took {}, in round {}, where the middle half took {}–{}",
+            row.entry,
+            row.spread.outliers,
+            row.runs,
+            seconds(furthest.seconds),
+            furthest.round,
+            seconds(row.spread.lower_quartile),
+            seconds(row.spread.upper_quartile),
+        );
+        let _ = writeln!(text, "- {}", markdown_escape(&line));
+    }
+    if tally.rows.iter().any(|row| row.spread.outliers > 0) {
+        let fence = "beyond the quartiles by more than 1.5 of the range between them";
+        let _ = write!(
+            text,
+            "\nOutliers are {fence}. They count like all others.\n\n"
+        );
+    }
+    if !tally.neighbours.is_empty() {
+        let table = neighbours::table(&tally.neighbours).markdown();
+        let _ = writeln!(text, "{table}");
+    }
+    if let Some(warning) = &tally.neighbours_warning {
+        let _ = write!(text, "**{}**\n\n", markdown_escape(warning));
     }
 }
 

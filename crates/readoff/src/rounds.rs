@@ -14,11 +14,12 @@ use crate::family;
 use crate::hyperfine::process::Ended;
 use crate::hyperfine::{Call, Contestant, FailureKind, Hyperfine};
 use crate::input::Input;
-use crate::order::orders;
+use crate::order::order;
 use crate::plan::{Entry, Order, Plan, Purge, State};
 use crate::process::{self, INTERRUPTED};
 use crate::programs::Programs;
 use crate::progress::Progress;
+use crate::question::Question;
 use crate::results::{Folder, RoundFiles};
 use crate::round_log;
 use crate::watch::Watching;
@@ -88,7 +89,8 @@ impl Rounds<'_> {
     /// Rounds that were finished before stay.
     pub fn run(&self) -> Result<Vec<StateGivenUp>> {
         let mut given_up = Vec::new();
-        for state in &self.plan.states {
+        let started = Instant::now();
+        for (index, state) in self.plan.states.iter().enumerate() {
             let finished = self.folder.finished(*state);
             let missing: Vec<u32> = (1..=self.plan.rounds)
                 .filter(|number| !finished.contains(number))
@@ -96,7 +98,8 @@ impl Rounds<'_> {
             if missing.is_empty() || self.plan.entries_in(*state).is_empty() {
                 continue;
             }
-            match self.run_state(*state, &missing) {
+            let time = self.time_for(&self.plan.states[index..], started.elapsed());
+            match self.run_state(*state, &missing, time) {
                 Ok(()) => {}
                 Err(RoundError::Race(error)) => return Err(error),
                 Err(RoundError::Unavailable(reason)) => given_up.push(StateGivenUp {
@@ -116,27 +119,73 @@ impl Rounds<'_> {
         Ok(given_up)
     }
 
-    fn run_state(&self, state: State, missing: &[u32]) -> Result<(), RoundError> {
+    /// Seconds that the first of the states that are left may take; none where the rounds count and
+    /// not the clock.
+    fn time_for(&self, left: &[State], spent: Duration) -> Option<f64> {
+        let seconds = |state: &State| round_seconds(self.plan, self.checked, *state);
+        let budget = self.plan.budget?;
+        let state = left.first()?;
+        if self.plan.until_settled {
+            let share = seconds(state) / left.iter().map(seconds).sum::<f64>();
+            return Some((budget - spent.as_secs_f64()) * share);
+        }
+        Some(seconds(state) * f64::from(self.plan.rounds) * 1.25 + 2.0)
+    }
+
+    /// Runs a state's missing rounds: all of them, or until its question is settled, or until its
+    /// time (seconds) is over. The clock knows nothing of who is ahead, so that ending by it keeps
+    /// the test honest; `settled` does, and has a test of its own that allows for it.
+    fn run_state(
+        &self,
+        state: State,
+        missing: &[u32],
+        time: Option<f64>,
+    ) -> Result<(), RoundError> {
+        let mut question = self
+            .plan
+            .until_settled
+            .then(|| Question::of(self.plan, state));
+        if let Some(question) = &mut question {
+            for number in self.folder.finished(state) {
+                question.read(self.plan, self.folder, number)?;
+            }
+            if question.settled() {
+                return Ok(());
+            }
+        }
         self.fill(state)?;
-        let planned = round_seconds(self.plan, self.checked, state) * f64::from(self.plan.rounds);
         let started = Instant::now();
         let mut ran = 0;
         for (done, number) in (1_u32..).zip(missing) {
             self.run_round(state, *number)?;
             ran = done;
             let took = started.elapsed();
-            let left = (missing.len() as u32 - done) * (took / done);
-            let what = format!("{} round {number} of {}", state.name(), self.plan.rounds);
-            self.progress.round(&what, left);
-            // The estimate was too low: what a round takes must not be paid by the user's patience.
-            // That the clock decides, and not the times seen so far between entries, keeps the test honest.
-            if self.plan.budget.is_some()
-                && (took + took / done).as_secs_f64() > planned * 1.25 + 2.0
-            {
-                if left > Duration::ZERO {
-                    let what = "slower than estimated: ended after its share of the budget";
+            let rest = (missing.len() as u32 - done) * (took / done);
+            let within =
+                time.map(|time| Duration::from_secs_f64(time.max(0.0)).saturating_sub(took));
+            let left = rest.min(within.unwrap_or(Duration::MAX));
+            let (name, planned) = (state.name(), self.plan.rounds);
+            if let Some(question) = &mut question {
+                self.progress.round(&format!("{name} round {number}"), left);
+                question.read(self.plan, self.folder, *number)?;
+                if question.settled() {
                     self.progress
-                        .note(&format!("{}: {what}, {done} rounds", state.name()));
+                        .note(&format!("{name}: settled after round {number}"));
+                    break;
+                }
+            } else {
+                self.progress
+                    .round(&format!("{name} round {number} of {planned}"), left);
+            }
+            // What a round takes must not be paid by the user's patience.
+            if within.is_some_and(|within| within < took / done) {
+                if !rest.is_zero() {
+                    let what = match question {
+                        Some(_) => "its share of the budget is spent",
+                        None => "slower than estimated: ended after its share of the budget",
+                    };
+                    self.progress
+                        .note(&format!("{name}: {what}, {done} rounds"));
                 }
                 break;
             }
@@ -352,10 +401,7 @@ pub fn call(
     let entries = plan.entries_in(state);
     let order: Vec<usize> = match plan.order {
         Order::Grouped => (0..entries.len()).collect(),
-        Order::Balanced => {
-            let orders = orders(entries.len());
-            orders[(number as usize - 1) % orders.len()].clone()
-        }
+        Order::Balanced => order(entries.len(), number, plan.seed.into()),
     };
     let contestants = order
         .into_iter()

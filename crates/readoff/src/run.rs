@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 
+use crate::budget::Count;
 use crate::cli::{Competition, RunArgs};
 use crate::contest::{Driver, Effort};
 use crate::data::Maker;
@@ -13,7 +14,7 @@ use crate::dry_run::dry_run;
 use crate::error::{Code, failure};
 use crate::hyperfine::Hyperfine;
 use crate::input::{Input, plain};
-use crate::plan::{Choice, Plan, State};
+use crate::plan::{Choice, Order, Plan, State};
 use crate::programs::Programs;
 use crate::progress::Progress;
 use crate::race_lock::RaceLock;
@@ -86,11 +87,17 @@ fn run_suite(
         (None, None) => maker.sample()?,
     };
     let choice = choice(args, suite)?;
+    let order = choice.order.unwrap_or(suite.order);
+    if (order, args.rounds) == (Order::Grouped, Some(Count::UntilSettled)) {
+        let what = "--rounds auto needs rounds: grouped order has none (--order balanced)";
+        return Err(failure(Code::Usage, what));
+    }
+    // A budget that is asked for goes before the suite's rounds.
+    let of_suite = suite
+        .rounds
+        .filter(|_| args.budget.is_none() && !args.quick);
     let effort = Effort {
-        // A budget that is asked for goes before the suite's rounds.
-        rounds: args.rounds.or(suite
-            .rounds
-            .filter(|_| args.budget.is_none() && !args.quick)),
+        rounds: args.rounds.or(of_suite.map(Count::Fixed)),
         budget: if args.quick {
             QUICK_BUDGET
         } else {
@@ -107,7 +114,7 @@ fn run_suite(
     if args.dry_run {
         return dry_run(
             plan,
-            args.rounds.or(suite.rounds),
+            args.rounds.map_or(suite.rounds, Count::fixed),
             &input,
             &driver.programs,
             &driver.hyperfine,

@@ -4,8 +4,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::format::{Table, seconds};
 use crate::plan::{Phase, Plan, State};
+use crate::sequential;
 use crate::stats;
 use crate::tally::StateTally;
+use crate::verdict::Test;
 
 /// What a source published of the race that a suite repeats.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
@@ -149,7 +151,10 @@ fn judged(claim: &Claim, tallies: &[StateTally]) -> String {
             let rounds: Vec<u32> = tally.round_numbers();
             let labels = [claim.slower.clone(), claim.faster.clone()];
             let medians = crate::tally::medians(&labels, &rounds, &tally.runs, claim.phase);
-            stats::compare(&medians[0], &medians[1])
+            match tally.verdict.as_ref().map(|verdict| verdict.test) {
+                Some(Test::Sequential) => sequential::compare(&medians[0], &medians[1]),
+                _ => stats::compare(&medians[0], &medians[1]),
+            }
         });
     let Some(compared) = compared else {
         return "not raced here".into();

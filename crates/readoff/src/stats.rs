@@ -14,7 +14,7 @@
 use serde::Serialize;
 
 /// The error rate of the test and of the interval (95 %).
-const ALPHA: f64 = 0.05;
+pub(crate) const ALPHA: f64 = 0.05;
 
 /// With fewer rounds p can't fall below 5 %: the smallest is 2 / 2^n.
 pub const FEWEST_ROUNDS: usize = 6;
@@ -51,6 +51,23 @@ pub struct Comparison {
 }
 
 impl Comparison {
+    /// What a test found in the log ratios: their centre, p, and the interval of the centre.
+    pub(crate) fn new(
+        log_ratios: &[f64],
+        centre: f64,
+        p: f64,
+        interval: Option<(f64, f64)>,
+    ) -> Comparison {
+        Comparison {
+            rounds: log_ratios.len(),
+            ratio: centre.exp(),
+            low: interval.map(|(low, _)| low.exp()),
+            high: interval.map(|(_, high)| high.exp()),
+            p,
+            sd: standard_deviation(log_ratios),
+        }
+    }
+
     /// Whether the first is separated from the second as faster.
     pub fn faster(&self) -> bool {
         self.high.is_some_and(|high| high < 1.0)
@@ -65,24 +82,21 @@ impl Comparison {
 /// Compares two entries' times by round, in any unit. A round counts where both have a time that is
 /// finite and above zero; without one there is no comparison.
 pub fn compare(times: &[Option<f64>], others: &[Option<f64>]) -> Option<Comparison> {
+    let log_ratios = log_ratios(times, others);
+    if log_ratios.is_empty() {
+        return None;
+    }
+    let (p, interval) = test_and_interval(&mut subset_means(&log_ratios));
+    Some(Comparison::new(&log_ratios, mean(&log_ratios), p, interval))
+}
+
+/// The log ratios of the rounds in which both have a possible time.
+pub(crate) fn log_ratios(times: &[Option<f64>], others: &[Option<f64>]) -> Vec<f64> {
     let log_ratio = |(time, other): (&Option<f64>, &Option<f64>)| {
         let log_ratio = possible(*time)?.ln() - possible(*other)?.ln();
         log_ratio.is_finite().then_some(log_ratio)
     };
-    let log_ratios: Vec<f64> = times.iter().zip(others).filter_map(log_ratio).collect();
-    if log_ratios.is_empty() {
-        return None;
-    }
-    let mut means = subset_means(&log_ratios);
-    let (p, interval) = test_and_interval(&mut means);
-    Some(Comparison {
-        rounds: log_ratios.len(),
-        ratio: mean(&log_ratios).exp(),
-        low: interval.map(|(low, _)| low.exp()),
-        high: interval.map(|(_, high)| high.exp()),
-        p,
-        sd: standard_deviation(&log_ratios),
-    })
+    times.iter().zip(others).filter_map(log_ratio).collect()
 }
 
 /// A time that a program can have taken; anything else is as good as missing.
@@ -168,13 +182,54 @@ pub fn smallest_difference(sd: f64, rounds: usize) -> Option<f64> {
     (rounds >= FEWEST_ROUNDS).then(|| (Z_POWER_80 * sd / (rounds as f64).sqrt()).exp_m1())
 }
 
+/// The 95 % interval of a probability from `successes` in `trials` (C. J. Clopper and E. S. Pearson,
+/// "The use of confidence or fiducial limits illustrated in the case of the binomial", Biometrika 26
+/// (1934) 404–413): each end is where so many or so few are seen in 2.5 % of series.
+pub fn binomial_interval(successes: u32, trials: u32) -> (f64, f64) {
+    // At most `most` successes become less likely as the probability grows.
+    let where_at_most = |most: u32, share: f64| {
+        let (mut low, mut high) = (0.0, 1.0);
+        for _ in 0..60 {
+            let middle = (low + high) / 2.0;
+            if at_most(most, trials, middle) > share {
+                low = middle;
+            } else {
+                high = middle;
+            }
+        }
+        low
+    };
+    let low = match successes {
+        0 => 0.0,
+        _ => where_at_most(successes - 1, 1.0 - ALPHA / 2.0),
+    };
+    let high = if successes >= trials {
+        1.0
+    } else {
+        where_at_most(successes, ALPHA / 2.0)
+    };
+    (low, high)
+}
+
+/// How likely at most `most` successes are in `trials`, each with the same `probability` in (0, 1).
+pub fn at_most(most: u32, trials: u32, probability: f64) -> f64 {
+    let odds = (probability / (1.0 - probability)).ln();
+    let mut log_exactly = f64::from(trials) * (-probability).ln_1p();
+    let mut sum = log_exactly.exp();
+    for successes in 0..most.min(trials) {
+        log_exactly += (f64::from(trials - successes) / f64::from(successes + 1)).ln() + odds;
+        sum += log_exactly.exp();
+    }
+    sum.min(1.0)
+}
+
 /// Arithmetic mean of at least one value.
-fn mean(values: &[f64]) -> f64 {
+pub(crate) fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64
 }
 
 /// Sample standard deviation (n − 1); none for fewer than two values.
-fn standard_deviation(values: &[f64]) -> Option<f64> {
+pub(crate) fn standard_deviation(values: &[f64]) -> Option<f64> {
     let mean = mean(values);
     let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
     (values.len() > 1).then(|| (squares / (values.len() - 1) as f64).sqrt())
@@ -269,6 +324,21 @@ mod tests {
         let effect = smallest_difference(0.1, 50).unwrap();
         assert_eq!(rounds_to_show(0.1, effect + 1e-9), 50);
         assert_eq!(smallest_difference(0.1, 5), None);
+    }
+
+    #[test]
+    fn the_interval_of_a_probability_is_that_of_the_tables() {
+        let near = |(low, high): (f64, f64), expected: (f64, f64)| {
+            assert!(
+                (low - expected.0).abs() < 5e-5 && (high - expected.1).abs() < 5e-5,
+                "{low} {high}"
+            );
+        };
+        near(binomial_interval(0, 10), (0.0, 0.3085));
+        near(binomial_interval(5, 10), (0.1871, 0.8129));
+        near(binomial_interval(10, 10), (0.6915, 1.0));
+        near(binomial_interval(4, 100), (0.0110, 0.0993));
+        assert!((at_most(1, 3, 0.5) - 0.5).abs() < 1e-12);
     }
 
     proptest! {

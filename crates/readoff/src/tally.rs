@@ -8,8 +8,9 @@ use serde::Serialize;
 
 use crate::error::{Code, failure};
 use crate::hyperfine::{self, Export, Statistics};
-use crate::input::Identity;
-use crate::left_behind::{LeftBehind, left_behind};
+use crate::left_behind::{LeftBehind, left_behind, prepared};
+use crate::neighbours::{self, Neighbour, Place};
+use crate::outliers::{self, Spread, Timed};
 use crate::plan::{Order, Phase, Plan, State};
 use crate::results::{Folder, RoundFiles};
 use crate::round_log::{self, Latency, Record};
@@ -30,6 +31,10 @@ pub struct StateTally {
     pub sentence: String,
     /// The verdict; none in grouped order, where nothing is paired.
     pub verdict: Option<Verdict>,
+    /// What the entry before does to a run; empty in grouped order.
+    pub neighbours: Vec<Neighbour>,
+    /// One sentence where a neighbour counts for more than the lead that decides.
+    pub neighbours_warning: Option<String>,
     /// A row an entry, fastest first.
     pub rows: Vec<Row>,
     /// What each entry left of the file in the page cache.
@@ -73,6 +78,9 @@ pub struct Row {
     pub min: f64,
     /// Longest.
     pub max: f64,
+    /// Quartiles, and runs far beyond them.
+    #[serde(flatten)]
+    pub spread: Spread,
     /// Time over the reference's, paired by round; 1 for the reference itself.
     pub ratio: Option<f64>,
     /// The ratio's 95 % interval.
@@ -153,10 +161,9 @@ fn tally_state(plan: &Plan, folder: &Folder, state: State, numbers: &[u32]) -> R
     let mut runs = Vec::new();
     let mut logs = Vec::new();
     for number in numbers {
-        let files = folder.round(state, *number);
-        let (export, of_round) = read_round(plan, state, *number, &files)?;
+        let (export, of_round) = round(plan, folder, state, *number)?;
         runs.extend(of_round);
-        let log = round_log::read(&files.log)?;
+        let log = round_log::read(&folder.round(state, *number).log)?;
         logs.push(prepared(&export, log, plan.block(state).all()));
         exports.push(export);
     }
@@ -170,17 +177,19 @@ fn tally_state(plan: &Plan, folder: &Folder, state: State, numbers: &[u32]) -> R
         .iter()
         .map(|e| e.name.clone())
         .collect();
-    let (verdict, sentence) = match plan.order {
+    let (verdict, neighbours, sentence) = match plan.order {
         Order::Balanced => {
-            let verdict = Verdict::new(
-                &labels,
-                &medians(&labels, numbers, &runs, plan.decides),
-                &plan.reference,
-            );
+            let judge = match plan.until_settled {
+                true => Verdict::sequential,
+                false => Verdict::new,
+            };
+            let medians = medians(&labels, numbers, &runs, plan.decides);
+            let verdict = judge(&labels, &medians, &plan.reference);
+            let neighbours = neighbours::estimate(&labels, numbers, &medians, &places(&runs));
             let sentence = verdict.sentence(state.name());
-            (Some(verdict), sentence)
+            (Some(verdict), neighbours, sentence)
         }
-        Order::Grouped => (None, grouped_sentence(state, &labels, &runs)),
+        Order::Grouped => (None, vec![], grouped_sentence(state, &labels, &runs)),
     };
     let mut rows: Vec<Row> = labels
         .iter()
@@ -197,6 +206,10 @@ fn tally_state(plan: &Plan, folder: &Folder, state: State, numbers: &[u32]) -> R
         fill,
         rounds: numbers.len(),
         sentence,
+        neighbours_warning: verdict
+            .as_ref()
+            .and_then(|verdict| neighbours::warning(&neighbours, verdict)),
+        neighbours,
         verdict,
         rows,
         left_behind: left_behind(&logs),
@@ -207,16 +220,25 @@ fn tally_state(plan: &Plan, folder: &Folder, state: State, numbers: &[u32]) -> R
     })
 }
 
-/// Who ran in a round, and the prepare step before, warmups too.
-fn prepared(export: &Export, log: Vec<round_log::Run>, block: u32) -> Vec<(String, Prepared)> {
-    let names = export.names();
-    let blocks = log.into_iter().enumerate();
-    blocks
-        .filter_map(|(index, run)| {
-            let name = names.get(index / block as usize)?;
-            Some((name.to_string(), run.prepared))
-        })
-        .collect()
+/// Who ran before whom: the first run of each block tells.
+fn places(runs: &[TimedRun]) -> Vec<Place<'_>> {
+    let firsts = runs.iter().filter(|run| run.run == 1);
+    let places = firsts.map(|run| Place {
+        entry: &run.entry,
+        round: run.round,
+        predecessor: run.predecessor.as_deref(),
+    });
+    places.collect()
+}
+
+/// Reads a finished round.
+pub(crate) fn round(
+    plan: &Plan,
+    folder: &Folder,
+    state: State,
+    number: u32,
+) -> Result<(Export, Vec<TimedRun>)> {
+    read_round(plan, state, number, &folder.round(state, number))
 }
 
 /// A round's export, and its timed runs.
@@ -300,6 +322,12 @@ fn row(label: &str, runs: &[TimedRun], verdict: Option<&Verdict>, reference: &st
     };
     let times: Vec<f64> = own.iter().map(|run| run.timed.seconds).collect();
     let statistics = statistics(&times)?;
+    let timed = |run: &&TimedRun| Timed {
+        round: run.round,
+        run: run.run,
+        seconds: run.timed.seconds,
+    };
+    let timed: Vec<Timed> = own.iter().map(timed).collect();
     let mean = |figure: &dyn Fn(&hyperfine::Run) -> Option<f64>| {
         let figures: Option<Vec<f64>> = own.iter().map(|run| figure(&run.timed)).collect();
         Some(crate::tally::statistics(&figures?)?.mean)
@@ -315,6 +343,7 @@ fn row(label: &str, runs: &[TimedRun], verdict: Option<&Verdict>, reference: &st
         median: statistics.median,
         min: statistics.min,
         max: statistics.max,
+        spread: outliers::spread(&timed),
         ratio: to_reference.map(|comparison| comparison.ratio).or(itself),
         interval: to_reference.and_then(|comparison| comparison.low.zip(comparison.high)),
         user: mean(&|run| run.user),
@@ -371,127 +400,4 @@ fn grouped_sentence(state: State, labels: &[String], runs: &[TimedRun]) -> Strin
         let _ = write!(sentence, "nothing to compare");
     }
     sentence
-}
-
-/// All states' runs as CSV: a row a run, hyperfine's times beside the record's.
-///
-/// User and system are hyperfine's; its schema 1 has only their mean over a block, which then
-/// stands in each of the block's rows. `counted` is `no` for a round that was run again since the
-/// machine spoiled it, and `spoiled` says how. Shares are of the file's size; an empty file is all resident.
-pub fn runs_csv(tallies: &[StateTally], input: &Identity) -> Result<Vec<u8>> {
-    let mut csv = csv::Writer::from_writer(Vec::new());
-    csv.write_record(CSV_HEAD)?;
-    let share = |resident: Option<u64>| {
-        let share = |bytes: u64| {
-            if input.bytes == 0 {
-                1.0
-            } else {
-                bytes as f64 / input.bytes as f64
-            }
-        };
-        resident
-            .map(|bytes| share(bytes).to_string())
-            .unwrap_or_default()
-    };
-    for tally in tallies {
-        let runs = tally.runs.iter().map(|run| (run, true));
-        let left_out = tally.left_out.iter().map(|run| (run, false));
-        for (run, counted) in runs.chain(left_out) {
-            let mut row = vec![
-                run.entry.clone(),
-                tally.state.name().into(),
-                tally.fill.into(),
-                run.round.to_string(),
-                run.position.to_string(),
-                run.predecessor.clone().unwrap_or_default(),
-                run.run.to_string(),
-                share(run.prepared.found_resident),
-                share(run.prepared.resident),
-                run.prepared.by.to_string(),
-                format!("{:?}", run.prepared.action).to_lowercase(),
-                run.prepared.seconds.to_string(),
-                run.timed.seconds.to_string(),
-                optional(run.timed.user),
-                optional(run.timed.system),
-                optional(run.timed.peak_memory),
-            ];
-            row.extend(
-                run.record
-                    .as_ref()
-                    .map_or(vec![String::new(); 17], record_fields),
-            );
-            let of_round =
-                |watched: &&WatchedRound| (watched.round, watched.counted) == (run.round, counted);
-            let watched = tally.watched.iter().find(of_round);
-            let spoiled = watched.and_then(|watched| watched.watch.spoiled.clone());
-            row.push(if counted { "yes" } else { "no" }.into());
-            row.push(spoiled.unwrap_or_default());
-            csv.write_record(row)?;
-        }
-    }
-    Ok(csv.into_inner()?)
-}
-
-const CSV_HEAD: [&str; 35] = [
-    "entry",
-    "state",
-    "fill",
-    "round",
-    "position",
-    "predecessor",
-    "run",
-    "found_resident_share",
-    "resident_share",
-    "residency_by",
-    "prepare_action",
-    "prepare_seconds",
-    "wall",
-    "user",
-    "system",
-    "peak_memory",
-    "work",
-    "answer",
-    "bytes",
-    "record_seconds_open",
-    "record_seconds_arrive",
-    "record_seconds_touch",
-    "record_seconds_arrive_touch",
-    "record_seconds",
-    "record_user",
-    "record_system",
-    "minor_faults",
-    "major_faults",
-    "device_bytes",
-    "voluntary_switches",
-    "involuntary_switches",
-    "record_peak_rss",
-    "strategy",
-    "counted",
-    "spoiled",
-];
-
-fn record_fields(record: &Record) -> Vec<String> {
-    vec![
-        record.work.clone(),
-        record.answer.clone(),
-        record.bytes.to_string(),
-        record.seconds_open.to_string(),
-        optional(record.seconds_arrive),
-        optional(record.seconds_touch),
-        optional(record.seconds_arrive_touch),
-        record.seconds.to_string(),
-        record.user.to_string(),
-        record.system.to_string(),
-        record.minor_faults.to_string(),
-        record.major_faults.to_string(),
-        optional(record.device_bytes),
-        record.voluntary_switches.to_string(),
-        record.involuntary_switches.to_string(),
-        optional(record.peak_rss),
-        record.strategy.clone(),
-    ]
-}
-
-fn optional(value: Option<impl ToString>) -> String {
-    value.map(|value| value.to_string()).unwrap_or_default()
 }

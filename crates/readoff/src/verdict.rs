@@ -5,14 +5,20 @@
 //! must say so, so their number needs no correction (an intersection–union test: R. L. Berger,
 //! "Multiparameter hypothesis testing and acceptance sampling", Technometrics 24 (1982) 295–300).
 
+use crate::sequential;
 use crate::stats::{self, Comparison, FEWEST_ROUNDS};
 use serde::Serialize;
+
+/// Compares two entries' medians by round.
+type Compare = fn(&[Option<f64>], &[Option<f64>]) -> Option<Comparison>;
 
 /// What the rounds of one state say.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Verdict {
     /// Rounds in which every entry that has any time has one.
     pub rounds: usize,
+    /// How entries were compared.
+    pub test: Test,
     /// The entry that the others are compared with, whether it has a time or not.
     pub reference: String,
     /// The entry that is separated from every other one.
@@ -23,13 +29,28 @@ pub struct Verdict {
     pub entries: Vec<Standing>,
     /// Why there is no winner.
     pub undecided: Option<Undecided>,
-    /// The smallest difference between leaders (0.05: 5 %) that these rounds could have shown, in
-    /// 80 % of races with this noise. None where there is a winner or there are too few rounds.
+    /// The smallest difference between leaders (0.05: 5 %) that these rounds could have shown: in
+    /// 80 % of races with this noise, or, by the sequential test, with just these deviations. None
+    /// where there is a winner or there are too few rounds.
     pub smallest_difference: Option<f64>,
-    /// Rounds that would show a difference of 5 % between leaders; none where there is a winner.
+    /// All leaders were proved to be less than this apart (0.02: 2 %). Only by the sequential test.
+    pub equal_within: Option<f64>,
+    /// Rounds, chosen beforehand, that would show a difference of 5 % between leaders, in 80 % of
+    /// races; none where there is a winner.
     pub rounds_for_5_percent: Option<usize>,
     /// As before, for 2 %.
     pub rounds_for_2_percent: Option<usize>,
+}
+
+/// How entries are compared: it must fit how the number of rounds came about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Test {
+    /// Sign flips ([`stats::compare`]): for rounds whose number no look at the times decided.
+    Fixed,
+    /// At every moment ([`sequential::compare`]): for rounds that went on until the question was
+    /// settled.
+    Sequential,
 }
 
 /// Where one entry stands.
@@ -65,25 +86,43 @@ pub enum Undecided {
 }
 
 /// An entry while the verdict is made.
-struct Entry<'a> {
+pub(crate) struct Entry<'a> {
     label: &'a str,
     /// By round, in seconds.
-    medians: &'a [Option<f64>],
+    pub(crate) medians: &'a [Option<f64>],
     /// Geometric mean over the common rounds.
     seconds: f64,
 }
 
 impl Verdict {
-    /// Judges one state. `medians[entry][round]` are seconds, in the order of `labels`; one that is
+    /// Judges one state whose rounds were so many from the beginning. `medians[entry][round]` are seconds, in the order of `labels`; one that is
     /// missing, or is no time that a program can take, is left out of the entry's comparisons. An
     /// entry without any is no part of the verdict; without a round in which all the others have
     /// one there are no entries in it.
     pub fn new(labels: &[String], medians: &[Vec<Option<f64>>], reference: &str) -> Verdict {
+        Verdict::judge(labels, medians, reference, Test::Fixed)
+    }
+
+    /// As [`Verdict::new`], for a state whose rounds went on until [`sequential::settled`].
+    pub fn sequential(labels: &[String], medians: &[Vec<Option<f64>>], reference: &str) -> Verdict {
+        Verdict::judge(labels, medians, reference, Test::Sequential)
+    }
+
+    fn judge(
+        labels: &[String],
+        medians: &[Vec<Option<f64>>],
+        reference: &str,
+        test: Test,
+    ) -> Verdict {
+        let compare_times: Compare = match test {
+            Test::Fixed => stats::compare,
+            Test::Sequential => sequential::compare,
+        };
         let (entries, rounds) = ranked(labels, medians);
         let reference_entry = entries.iter().find(|entry| entry.label == reference);
         let compare = |entry: &Entry, other: &Entry| {
             (entry.label != other.label)
-                .then(|| stats::compare(entry.medians, other.medians))
+                .then(|| compare_times(entry.medians, other.medians))
                 .flatten()
         };
         let mut standings: Vec<Standing> = entries
@@ -109,11 +148,21 @@ impl Verdict {
                 standings[b].worst_rank -= 1;
             }
         }
-        Verdict::of(standings, rounds, reference)
+        let mut verdict = Verdict::of(standings, rounds, reference, test);
+        let leads = |entry: &&Entry| verdict.leaders.iter().any(|leader| leader == entry.label);
+        let leaders: Vec<_> = entries
+            .iter()
+            .filter(leads)
+            .map(|entry| entry.medians)
+            .collect();
+        if test == Test::Sequential && leaders.len() > 1 && sequential::negligible(&leaders) {
+            verdict.equal_within = Some(sequential::NEGLIGIBLE);
+        }
+        verdict
     }
 
     /// Names the winner or the reason why there is none.
-    fn of(entries: Vec<Standing>, rounds: usize, reference: &str) -> Verdict {
+    fn of(entries: Vec<Standing>, rounds: usize, reference: &str, test: Test) -> Verdict {
         let separated = |entry: &Standing| {
             entry
                 .to_fastest
@@ -128,103 +177,40 @@ impl Verdict {
             _ => Some(Undecided::NotSeparated),
         };
         // The noisiest of the comparisons that a winner among the leaders would have to win.
-        let noise = leaders
-            .iter()
-            .filter_map(|leader| leader.to_fastest?.sd)
-            .max_by(f64::total_cmp);
+        let compared = || leaders.iter().filter_map(|leader| leader.to_fastest);
+        let noise = compared().filter_map(|c| c.sd).max_by(f64::total_cmp);
         let noise = noise.filter(|_| undecided.is_some());
+        let smallest_difference = noise.and_then(|sd| match test {
+            Test::Fixed => stats::smallest_difference(sd, rounds),
+            Test::Sequential => compared().filter_map(widest_side).max_by(f64::total_cmp),
+        });
         Verdict {
             rounds,
+            test,
             reference: reference.to_owned(),
             winner: undecided.is_none().then(|| leaders[0].label.clone()),
             leaders: leaders.iter().map(|leader| leader.label.clone()).collect(),
             undecided,
-            smallest_difference: noise.and_then(|sd| stats::smallest_difference(sd, rounds)),
+            smallest_difference,
+            equal_within: None,
             rounds_for_5_percent: noise.map(|sd| stats::rounds_to_show(sd, 0.05)),
             rounds_for_2_percent: noise.map(|sd| stats::rounds_to_show(sd, 0.02)),
             entries,
         }
     }
+}
 
-    /// The verdict as one plain sentence without a full stop, such as `warm: mmap, 2.8 times as
-    /// fast as read` or `cold: no difference seen, about 40 rounds would show 5 %`.
-    pub fn sentence(&self, state: &str) -> String {
-        let said = match self.undecided {
-            Some(Undecided::NoRounds) => "no winner: no round is complete".to_owned(),
-            Some(Undecided::OneEntry) => format!(
-                "only {} ran, there is nothing to compare it with",
-                self.leaders[0]
-            ),
-            Some(Undecided::TooFewRounds) => {
-                let (rounds, are) = (
-                    self.rounds,
-                    if self.rounds == 1 {
-                        "round is"
-                    } else {
-                        "rounds are"
-                    },
-                );
-                format!("no winner: {rounds} {are} too few ({FEWEST_ROUNDS} at least)")
-            }
-            Some(Undecided::NotSeparated) => self.tie(),
-            None => {
-                // Where the reference won, or isn't there, the next one has to do.
-                let reference = self
-                    .reference()
-                    .filter(|entry| entry.label != self.leaders[0]);
-                let other = reference.or_else(|| self.entries.get(1));
-                format!("{}{}", self.leaders[0], self.lead(other))
-            }
-        };
-        format!("{state}: {said}")
-    }
-
-    fn tie(&self) -> String {
-        let outlook = match self.rounds_for_5_percent {
-            Some(rounds) if rounds > self.rounds => {
-                format!(", about {rounds} rounds would show 5 %")
-            }
-            _ => match self.smallest_difference {
-                Some(least) => format!(
-                    "; one of {} would most likely have been seen",
-                    percent(least)
-                ),
-                None => String::new(),
-            },
-        };
-        if self.leaders.len() == self.entries.len() {
-            return format!("no difference seen{outlook}");
-        }
-        let tie = format!("{} tie", listed(&self.leaders));
-        if self.leaders.contains(&self.reference) {
-            tie + &outlook
-        } else {
-            tie + &self.lead(self.reference())
-        }
-    }
-
-    fn reference(&self) -> Option<&Standing> {
-        self.entries
-            .iter()
-            .find(|entry| entry.label == self.reference)
-    }
-
-    /// By how much the fastest leads another entry.
-    fn lead(&self, other: Option<&Standing>) -> String {
-        let Some((other, comparison)) = other.and_then(|other| Some((other, other.to_fastest?)))
-        else {
-            return String::new();
-        };
-        format!(
-            ", {} times as fast as {}",
-            times(comparison.ratio),
-            other.label
-        )
-    }
+/// How far the ratio is from the end of its interval that is farther away (0.05: 5 %).
+fn widest_side(compared: Comparison) -> Option<f64> {
+    let (low, high) = compared.low.zip(compared.high)?;
+    Some((compared.ratio / low).max(high / compared.ratio) - 1.0)
 }
 
 /// The entries that have a time, fastest first, and the number of rounds in which all of them do.
-fn ranked<'a>(labels: &'a [String], medians: &'a [Vec<Option<f64>>]) -> (Vec<Entry<'a>>, usize) {
+pub(crate) fn ranked<'a>(
+    labels: &'a [String],
+    medians: &'a [Vec<Option<f64>>],
+) -> (Vec<Entry<'a>>, usize) {
     let time = |medians: &[Option<f64>], round: usize| stats::possible(*medians.get(round)?);
     let present: Vec<(&String, &Vec<Option<f64>>)> = labels
         .iter()
@@ -265,33 +251,6 @@ fn ranked<'a>(labels: &'a [String], medians: &'a [Vec<Option<f64>>]) -> (Vec<Ent
     (entries, common.len())
 }
 
-/// Labels as a person lists them; of many, the first three.
-fn listed(labels: &[String]) -> String {
-    match labels {
-        [] => String::new(),
-        [only] => only.clone(),
-        [first @ .., last] if first.len() < 4 => format!("{} and {last}", first.join(", ")),
-        _ => format!("{} and {} others", labels[..3].join(", "), labels.len() - 3),
-    }
-}
-
-/// A ratio above 1 with the digits that tell it from 1: `28`, `2.8`, `1.28`, `1.003`.
-fn times(ratio: f64) -> String {
-    let digits = match ratio {
-        9.95.. => 0,
-        1.95.. => 1,
-        1.0095.. => 2,
-        _ => 3,
-    };
-    format!("{ratio:.digits$}")
-}
-
-/// A share as `3 %`, with a decimal where it is small.
-fn percent(share: f64) -> String {
-    let digits = if share < 0.0195 { 1 } else { 0 };
-    format!("{:.digits$} %", 100.0 * share)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -306,98 +265,6 @@ mod tests {
         (0..rounds)
             .map(|_| Some(seconds * (1.0 + 0.004 * (rng.f64() - 0.5))))
             .collect()
-    }
-
-    fn sentence(entries: &[(&str, Vec<Option<f64>>)]) -> String {
-        let names: Vec<&str> = entries.iter().map(|(label, _)| *label).collect();
-        let medians: Vec<_> = entries.iter().map(|(_, medians)| medians.clone()).collect();
-        Verdict::new(&labels(&names), &medians, "read").sentence("warm")
-    }
-
-    #[test]
-    fn a_winner_is_compared_with_the_reference() {
-        let said = sentence(&[
-            ("read", steady(2.8, 8, 1)),
-            ("mmap", steady(1.0, 8, 2)),
-            ("fread", steady(3.0, 8, 3)),
-        ]);
-        assert_eq!(said, "warm: mmap, 2.8 times as fast as read");
-    }
-
-    #[test]
-    fn a_winning_reference_is_compared_with_the_next_one() {
-        let said = sentence(&[
-            ("mmap", steady(1.3, 8, 1)),
-            ("read", steady(1.0, 8, 2)),
-            ("fread", steady(3.0, 8, 3)),
-        ]);
-        assert_eq!(said, "warm: read, 1.30 times as fast as mmap");
-    }
-
-    #[test]
-    fn without_the_reference_a_winner_is_compared_with_the_next_one() {
-        assert_eq!(
-            sentence(&[("a", steady(1.0, 8, 1)), ("b", steady(2.0, 8, 2))]),
-            "warm: a, 2.0 times as fast as b"
-        );
-    }
-
-    #[test]
-    fn entries_that_are_not_separated_tie() {
-        let (a, b) = (steady(1.0, 8, 1), steady(1.0, 8, 2));
-        let said = sentence(&[
-            ("read", steady(2.8, 8, 3)),
-            ("mmap", a.clone()),
-            ("mmap-populate", b.clone()),
-        ]);
-        assert!(said.ends_with(" tie, 2.8 times as fast as read"), "{said}");
-        assert!(
-            said.starts_with("warm: mmap and mmap-populate")
-                || said.starts_with("warm: mmap-populate and mmap")
-        );
-        let said = sentence(&[("read", a), ("mmap", b), ("fread", steady(2.0, 8, 3))]);
-        assert!(
-            said.contains("read") && said.contains("mmap tie; one of 0.4 %")
-                || said.contains("read tie;"),
-            "{said}"
-        );
-    }
-
-    #[test]
-    fn without_a_difference_it_says_what_would_have_shown_one() {
-        let noisy = |seed| -> Vec<Option<f64>> {
-            let mut rng = fastrand::Rng::with_seed(seed);
-            (0..8).map(|_| Some(1.0 + 0.4 * rng.f64())).collect()
-        };
-        let medians = [noisy(1), noisy(2)];
-        let verdict = Verdict::new(&labels(&["read", "mmap"]), &medians, "read");
-        let rounds = verdict.rounds_for_5_percent.unwrap();
-        assert_eq!(verdict.undecided, Some(Undecided::NotSeparated));
-        assert_eq!(
-            verdict.sentence("cold"),
-            format!("cold: no difference seen, about {rounds} rounds would show 5 %")
-        );
-        assert!(rounds > 8 && verdict.rounds_for_2_percent.unwrap() > rounds);
-        assert!(verdict.smallest_difference.unwrap() > 0.05);
-    }
-
-    #[test]
-    fn too_little_to_judge_is_said() {
-        let said = sentence(&[("read", steady(2.0, 4, 1)), ("mmap", steady(1.0, 4, 2))]);
-        assert_eq!(said, "warm: no winner: 4 rounds are too few (6 at least)");
-        assert_eq!(
-            sentence(&[("mmap", steady(1.0, 9, 1))]),
-            "warm: only mmap ran, there is nothing to compare it with"
-        );
-        assert_eq!(
-            sentence(&[("read", vec![]), ("mmap", vec![])]),
-            "warm: no winner: no round is complete"
-        );
-        assert_eq!(sentence(&[]), "warm: no winner: no round is complete");
-        assert_eq!(
-            sentence(&[("read", vec![Some(0.0)]), ("mmap", vec![Some(1.0)])]),
-            "warm: only mmap ran, there is nothing to compare it with"
-        );
     }
 
     #[test]
@@ -447,19 +314,5 @@ mod tests {
             .collect();
         assert_eq!(ranks, [(1, 2), (1, 2), (3, 3), (4, 4)]);
         assert_eq!(verdict.leaders.len(), 2);
-    }
-
-    #[test]
-    fn numbers_are_as_short_as_they_can_be() {
-        assert_eq!(
-            [28.3, 2.84, 1.284, 1.0034].map(times),
-            ["28", "2.8", "1.28", "1.003"]
-        );
-        assert_eq!([0.032, 0.004].map(percent), ["3 %", "0.4 %"]);
-        assert_eq!(listed(&labels(&["a", "b", "c", "d"])), "a, b, c and d");
-        assert_eq!(
-            listed(&labels(&["a", "b", "c", "d", "e", "f"])),
-            "a, b, c and 3 others"
-        );
     }
 }

@@ -23,78 +23,76 @@ fn machine(files: &[(&str, &str)]) -> TempDir {
 }
 
 /// An Intel laptop on battery, its memory short, DAMON at work.
-fn laptop() -> TempDir {
-    machine(&[
-        (
-            "proc/cpuinfo",
-            "processor\t: 0\nmodel name\t: Some CPU @ 2.00GHz\nflags\t\t: fpu vme\n\nprocessor\t: 1\n",
-        ),
-        (
-            "proc/meminfo",
-            "MemTotal:        8000000 kB\nMemAvailable:    1000000 kB\n\
+const LAPTOP: &[(&str, &str)] = &[
+    (
+        "proc/cpuinfo",
+        "processor\t: 0\nmodel name\t: Some CPU @ 2.00GHz\nflags\t\t: fpu vme\n\nprocessor\t: 1\n",
+    ),
+    (
+        "proc/meminfo",
+        "MemTotal:        8000000 kB\nMemAvailable:    1000000 kB\n\
              SwapCached:          4 kB\nSwapTotal:       2000000 kB\nSwapFree:        1500000 kB\n",
-        ),
-        ("proc/stat", "cpu  1 2 3 4 5 6 7 8 0 0\n"),
-        ("proc/sys/vm/zone_reclaim_mode", "0\n"),
-        (
-            "sys/devices/system/cpu/cpu0/cpufreq/scaling_governor",
-            "powersave\n",
-        ),
-        (
-            "sys/devices/system/cpu/cpu0/cpufreq/scaling_driver",
-            "acpi-cpufreq\n",
-        ),
-        (
-            "sys/devices/system/cpu/cpu0/cpufreq/scaling_cur_freq",
-            "800000\n",
-        ),
-        (
-            "sys/devices/system/cpu/cpu0/thermal_throttle/core_throttle_count",
-            "2\n",
-        ),
-        (
-            "sys/devices/system/cpu/cpu0/thermal_throttle/package_throttle_count",
-            "5\n",
-        ),
-        (
-            "sys/devices/system/cpu/cpu1/cpufreq/scaling_governor",
-            "performance\n",
-        ),
-        (
-            "sys/devices/system/cpu/cpu1/cpufreq/scaling_driver",
-            "acpi-cpufreq\n",
-        ),
-        (
-            "sys/devices/system/cpu/cpu1/cpufreq/scaling_cur_freq",
-            "2400000\n",
-        ),
-        ("sys/devices/system/cpu/cpufreq/boost", "1\n"),
-        ("sys/devices/system/cpu/cpuidle/current_driver", "x\n"),
-        ("sys/devices/system/cpu/smt/active", "1\n"),
-        (
-            "sys/devices/system/cpu/vulnerabilities/meltdown",
-            "Mitigation: PTI\n",
-        ),
-        (
-            "sys/devices/system/cpu/vulnerabilities/tsx",
-            "Not affected\n",
-        ),
-        ("sys/class/power_supply/AC/type", "Mains\n"),
-        ("sys/class/power_supply/AC/online", "0\n"),
-        ("sys/class/power_supply/BAT0/type", "Battery\n"),
-        ("sys/class/power_supply/BAT0/status", "Discharging\n"),
-        (
-            "sys/kernel/mm/transparent_hugepage/enabled",
-            "always [madvise] never\n",
-        ),
-        ("sys/kernel/mm/damon/admin/kdamonds/nr_kdamonds", "1\n"),
-        ("sys/kernel/mm/damon/admin/kdamonds/0/state", "on\n"),
-    ])
-}
+    ),
+    ("proc/stat", "cpu  1 2 3 4 5 6 7 8 0 0\n"),
+    ("proc/sys/vm/zone_reclaim_mode", "0\n"),
+    (
+        "sys/devices/system/cpu/cpu0/cpufreq/scaling_governor",
+        "powersave\n",
+    ),
+    (
+        "sys/devices/system/cpu/cpu0/cpufreq/scaling_driver",
+        "acpi-cpufreq\n",
+    ),
+    (
+        "sys/devices/system/cpu/cpu0/cpufreq/scaling_cur_freq",
+        "800000\n",
+    ),
+    (
+        "sys/devices/system/cpu/cpu0/thermal_throttle/core_throttle_count",
+        "2\n",
+    ),
+    (
+        "sys/devices/system/cpu/cpu0/thermal_throttle/package_throttle_count",
+        "5\n",
+    ),
+    (
+        "sys/devices/system/cpu/cpu1/cpufreq/scaling_governor",
+        "performance\n",
+    ),
+    (
+        "sys/devices/system/cpu/cpu1/cpufreq/scaling_driver",
+        "acpi-cpufreq\n",
+    ),
+    (
+        "sys/devices/system/cpu/cpu1/cpufreq/scaling_cur_freq",
+        "2400000\n",
+    ),
+    ("sys/devices/system/cpu/cpufreq/boost", "1\n"),
+    ("sys/devices/system/cpu/cpuidle/current_driver", "x\n"),
+    ("sys/devices/system/cpu/smt/active", "1\n"),
+    (
+        "sys/devices/system/cpu/vulnerabilities/meltdown",
+        "Mitigation: PTI\n",
+    ),
+    (
+        "sys/devices/system/cpu/vulnerabilities/tsx",
+        "Not affected\n",
+    ),
+    ("sys/class/power_supply/AC/type", "Mains\n"),
+    ("sys/class/power_supply/AC/online", "0\n"),
+    ("sys/class/power_supply/BAT0/type", "Battery\n"),
+    ("sys/class/power_supply/BAT0/status", "Discharging\n"),
+    (
+        "sys/kernel/mm/transparent_hugepage/enabled",
+        "always [madvise] never\n",
+    ),
+    ("sys/kernel/mm/damon/admin/kdamonds/nr_kdamonds", "1\n"),
+    ("sys/kernel/mm/damon/admin/kdamonds/0/state", "on\n"),
+];
 
 #[test]
 fn a_laptop_is_seen_as_it_is() {
-    let folder = laptop();
+    let folder = machine(LAPTOP);
     let seen = Environment::look_in(Tree(folder.path()), None);
     assert_eq!(seen.cpu.as_deref(), Some("Some CPU @ 2.00GHz"));
     assert_eq!(seen.memory, Some(8_000_000 * 1024));
@@ -144,7 +142,7 @@ fn warned(environment: &Environment) -> Vec<&str> {
 
 #[test]
 fn warnings_stand_in_order_of_their_harm_each_with_its_remedy() {
-    let folder = laptop();
+    let folder = machine(LAPTOP);
     let mut seen = Environment::look_in(Tree(folder.path()), None);
     seen.build.profile = "debug".into();
     seen.filesystem = Some("nfs".into());
@@ -347,7 +345,7 @@ fn of_two_mounts_on_one_point_the_last_is_seen() {
 
 #[test]
 fn only_what_tells_machines_apart_stops_a_resumed_race() {
-    let folder = laptop();
+    let folder = machine(LAPTOP);
     let then = Environment::look_in(Tree(folder.path()), None);
     let mut now = then.clone();
     now.load.average = Some(9.0);

@@ -50,8 +50,11 @@ impl Target {
         options.create(true).mode(0o600);
         let (target, found) = Target::open_ours(folder, source, options, Exit::CannotCreate)?;
         target.check_space(source.size(), found.blocks() * 512)?;
-        let emptied = target.file.set_len(0);
-        emptied.map_err(|cause| target.failed("ftruncate", None, &cause))?;
+        // Not where it is empty: what ext4 sees emptied, it writes to the device at close(2).
+        if found.size() > 0 {
+            let emptied = target.file.set_len(0);
+            emptied.map_err(|cause| target.failed("ftruncate", None, &cause))?;
+        }
         // None can be given to an empty file.
         if space == Space::Allocated && source.size() > 0 {
             let allocated = sys::preallocate(target.file.as_raw_fd(), source.size());
