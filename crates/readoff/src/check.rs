@@ -27,6 +27,9 @@ pub struct Checked {
     pub control: String,
     /// The answer of the race's own work, with which every timed run is compared.
     pub answer: String,
+    /// The bytes that every timed run works on: the file's, but for `seek`, which may leave some out.
+    #[serde(default)]
+    pub bytes: u64,
     /// About how long an entry takes on a warm file, in seconds, by label.
     pub warm_seconds: BTreeMap<String, f64>,
     /// About how long the reference takes on a cold file, in seconds.
@@ -142,7 +145,9 @@ fn time_reference(
     family::prepare(plan, &entry, runner.input, programs, runner.folder)?;
     let start = Instant::now();
     let record = runner.strategy(&entry, &work, plan)?;
-    checked.answer = record.context("the reference ran, then would not")?.answer;
+    let record = record.context("the reference ran, then would not")?;
+    checked.answer = record.answer;
+    checked.bytes = record.bytes;
     checked
         .warm_seconds
         .insert(entry.name.clone(), start.elapsed().as_secs_f64());
