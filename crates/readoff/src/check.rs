@@ -67,7 +67,8 @@ pub fn check(
         family::verify(plan, &entry.name, input, programs, folder)?;
         match &first {
             None => first = Some((entry.name, record)),
-            Some(first) => agree(first, (&entry.name, &record))?,
+            Some(first) => agree(first, (&entry.name, &record))
+                .map_err(|error| void_by_change(input).unwrap_or(error))?,
         }
     }
     let Some((_, first)) = first else {
@@ -116,6 +117,16 @@ fn nothing_runs(plan: &Plan) -> anyhow::Error {
         Code::Unavailable,
         format!("nothing to race here: {}", reasons.join("; ")),
     )
+}
+
+/// What voids a race whose file changed: then nobody answers wrong.
+fn void_by_change(input: &Input) -> Option<anyhow::Error> {
+    let what = format!(
+        "the race is void: {} {}",
+        input.path.display(),
+        input.changed()?
+    );
+    Some(failure(Code::Data, what))
 }
 
 fn agree(first: &(String, Record), other: (&str, &Record)) -> Result<()> {
@@ -194,7 +205,7 @@ impl Runner<'_> {
                 failure(Code::Software, what)
             });
         }
-        match (finished.code(), self.input.changed()) {
+        match (finished.code(), void_by_change(self.input)) {
             (Some(69), _) => {
                 plan.skip(
                     &entry.name,
@@ -202,10 +213,7 @@ impl Runner<'_> {
                 );
                 Ok(None)
             }
-            (_, Some(change)) => Err(failure(
-                Code::Data,
-                format!("the race is void: {} {change}", self.input.path.display()),
-            )),
+            (_, Some(void)) => Err(void),
             (Some(code), None) => {
                 let code = Code::of_program(code);
                 Err(failure(code, finished.cause()))
