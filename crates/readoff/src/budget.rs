@@ -88,11 +88,14 @@ pub fn fit(plan: &mut Plan, checked: &Checked, asked: Option<Count>, budget: f64
     notes
 }
 
-/// Grouped order: one call, in which what would be rounds are repetitions.
+/// Grouped order: one call, in which what would be rounds are repetitions: what was asked for, else
+/// the suite's blocks, else hyperfine's own ten.
 pub fn group(plan: &mut Plan, rounds: Option<u32>) {
     plan.rounds = 1;
-    for block in plan.blocks.values_mut() {
-        block.runs = block.runs.saturating_mul(rounds.unwrap_or(1));
+    for (state, block) in &mut plan.blocks {
+        let own = *block != state.default_block();
+        let repeat = rounds.unwrap_or(if own { 1 } else { 10_u32.div_ceil(block.runs) });
+        block.runs = block.runs.saturating_mul(repeat);
     }
 }
 

@@ -27,6 +27,9 @@ pub struct Checked {
     pub control: String,
     /// The answer of the race's own work, with which every timed run is compared.
     pub answer: String,
+    /// The bytes that every timed run works on: the file's, but for `seek`, which may leave some out.
+    #[serde(default)]
+    pub bytes: u64,
     /// About how long an entry takes on a warm file, in seconds, by label.
     pub warm_seconds: BTreeMap<String, f64>,
     /// About how long the reference takes on a cold file, in seconds.
@@ -64,7 +67,8 @@ pub fn check(
         family::verify(plan, &entry.name, input, programs, folder)?;
         match &first {
             None => first = Some((entry.name, record)),
-            Some(first) => agree(first, (&entry.name, &record))?,
+            Some(first) => agree(first, (&entry.name, &record))
+                .map_err(|error| void_by_change(input).unwrap_or(error))?,
         }
     }
     let Some((_, first)) = first else {
@@ -115,6 +119,16 @@ fn nothing_runs(plan: &Plan) -> anyhow::Error {
     )
 }
 
+/// What voids a race whose file changed: then nobody answers wrong.
+fn void_by_change(input: &Input) -> Option<anyhow::Error> {
+    let what = format!(
+        "the race is void: {} {}",
+        input.path.display(),
+        input.changed()?
+    );
+    Some(failure(Code::Data, what))
+}
+
 fn agree(first: &(String, Record), other: (&str, &Record)) -> Result<()> {
     let (a, b) = (&first.1, other.1);
     if a.answer == b.answer && a.bytes == b.bytes {
@@ -142,7 +156,9 @@ fn time_reference(
     family::prepare(plan, &entry, runner.input, programs, runner.folder)?;
     let start = Instant::now();
     let record = runner.strategy(&entry, &work, plan)?;
-    checked.answer = record.context("the reference ran, then would not")?.answer;
+    let record = record.context("the reference ran, then would not")?;
+    checked.answer = record.answer;
+    checked.bytes = record.bytes;
     checked
         .warm_seconds
         .insert(entry.name.clone(), start.elapsed().as_secs_f64());
@@ -189,7 +205,7 @@ impl Runner<'_> {
                 failure(Code::Software, what)
             });
         }
-        match (finished.code(), self.input.changed()) {
+        match (finished.code(), void_by_change(self.input)) {
             (Some(69), _) => {
                 plan.skip(
                     &entry.name,
@@ -197,10 +213,7 @@ impl Runner<'_> {
                 );
                 Ok(None)
             }
-            (_, Some(change)) => Err(failure(
-                Code::Data,
-                format!("the race is void: {} {change}", self.input.path.display()),
-            )),
+            (_, Some(void)) => Err(void),
             (Some(code), None) => {
                 let code = Code::of_program(code);
                 Err(failure(code, finished.cause()))

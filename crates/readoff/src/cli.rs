@@ -28,6 +28,8 @@ pub enum Command {
     List(ListArgs),
     /// List the suites
     Suites,
+    /// Race one strategy against itself: how often is a winner named, how often a planted lead found?
+    Selftest(SelftestArgs),
     /// Show the machine, and what of it can spoil a measurement
     Env(EnvArgs),
 }
@@ -80,7 +82,7 @@ pub struct RunArgs {
     #[arg(long, value_parser = scale)]
     pub scale: Option<f64>,
     /// Memory that the whole race may use, page cache included, by a cgroup: 500MB, 2GiB
-    #[arg(long, value_name = "SIZE", value_parser = bytes)]
+    #[arg(long, value_name = "SIZE", value_parser = memory)]
     pub memory: Option<u64>,
     /// The entry that the others are compared with
     #[arg(long, value_name = "LABEL")]
@@ -114,6 +116,22 @@ pub struct CheckArgs {
     /// Who competes.
     #[command(flatten)]
     pub competition: Competition,
+}
+
+/// Options of `selftest`.
+#[derive(Args, Debug)]
+pub struct SelftestArgs {
+    /// The file; without one, 16 MiB are made
+    pub file: Option<PathBuf>,
+    /// Races in each of both series
+    #[arg(long, default_value_t = 40, value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    pub races: u32,
+    /// The hyperfine to use
+    #[arg(long, value_name = "PATH")]
+    pub hyperfine: Option<PathBuf>,
+    /// Print the table and nothing else
+    #[arg(long)]
+    pub quiet: bool,
 }
 
 /// Options of `list`.
@@ -179,11 +197,11 @@ fn scale(text: &str) -> Result<f64, String> {
     scale.ok_or_else(|| "must be over 0 and at most 1".into())
 }
 
-/// Bytes from a size such as `64KiB`.
-fn bytes(text: &str) -> Result<u64, String> {
+/// Bytes from a size such as `64KiB`; the driver and hyperfine must fit in, too.
+fn memory(text: &str) -> Result<u64, String> {
     let bytes = text.parse::<bytesize::ByteSize>()?.as_u64();
-    if bytes == 0 {
-        Err("must be over 0".into())
+    if bytes < 32 << 20 {
+        Err("must be at least 32MiB".into())
     } else {
         Ok(bytes)
     }

@@ -11,7 +11,7 @@ use crate::environment::{Environment, Warning};
 use crate::error::{Code, code_of, failure};
 use crate::family;
 use crate::file_facts::FileFacts;
-use crate::format::{printable, seconds, size};
+use crate::format::{count, printable, seconds, size};
 use crate::hyperfine::Hyperfine;
 use crate::input::Input;
 use crate::memory_limit::MemoryLimit;
@@ -157,14 +157,14 @@ impl Driver {
                 seconds(effort.budget)
             ),
             false => format!(
-                "{} rounds each of {states}: about {}",
-                plan.rounds,
+                "{} each of {states}: about {}",
+                count(plan.rounds as usize, "round"),
                 seconds(race_seconds(&plan, &checked))
             ),
         };
         self.progress.note(&format!(
-            "{} entries agree on {} ({}); {rounds}",
-            plan.entries.len(),
+            "{} agree on {} ({}); {rounds}",
+            count(plan.entries.len(), "entry"),
             input.path.display(),
             size(input.identity.bytes),
         ));
@@ -316,7 +316,7 @@ fn publish(race: &mut Race, folder: &Folder) -> Result<()> {
         let name = format!("{}.json", tally.state.name());
         folder.write(&name, tally.export.to_json().as_bytes())?;
     }
-    folder.write("runs.csv", &runs_csv(&race.states, &race.input)?)?;
+    folder.write("runs.csv", &runs_csv(&race.states)?)?;
     folder.write("report.md", report::markdown(race).as_bytes())?;
     race.save(folder)?;
     Ok(())

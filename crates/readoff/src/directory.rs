@@ -62,8 +62,8 @@ struct WholeRow {
 /// Races every regular file of a folder, and publishes the races and the whole under `root`.
 ///
 /// # Errors
-/// No file in it can be raced; interrupted. A single file that can't be raced is passed over and
-/// named.
+/// No file in it can be raced; interrupted; the race of one is void or failed: its exit code, when the
+/// others are done. A single file that can't be raced is passed over and named.
 pub fn race_directory(
     driver: &Driver,
     suite: &Suite,
@@ -80,6 +80,7 @@ pub fn race_directory(
     let folder = Folder::create(root, &host, &suite.name)?;
     let total: u64 = inputs.iter().map(|input| input.identity.bytes).sum();
     let mut races = Vec::new();
+    let mut failed = None;
     for input in &inputs {
         // Half of the time is shared by size, half equally: small files need rounds too.
         let share =
@@ -92,7 +93,10 @@ pub fn race_directory(
             .and_then(|plan| driver.race(plan, effort, input, &folder.path, false));
         match raced {
             Ok((outcome, race_folder)) => races.push((outcome.race, race_folder)),
-            Err(error) if code_of(&error) == Code::Interrupted as u8 => {
+            // Interrupted, or nothing more can be written.
+            Err(error)
+                if [Code::Interrupted as u8, Code::CantCreate as u8].contains(&code_of(&error)) =>
+            {
                 publish(path, &races, &passed_over, &folder)?;
                 return Err(error.context(format!("kept in {}", folder.path.display())));
             }
@@ -100,15 +104,23 @@ pub fn race_directory(
                 let line = format!("{}: {error:#}", input.path.display());
                 driver.progress.note(&format!("passed over: {line}"));
                 passed_over.push(line);
+                // What can't be raced here is no failure; a void race is one.
+                let harmless = [Code::NoInput as u8, Code::Unavailable as u8];
+                if !harmless.contains(&code_of(&error)) {
+                    failed = failed.or(Some(error));
+                }
             }
         }
+    }
+    let text = publish(path, &races, &passed_over, &folder)?;
+    let place = printable(&folder.path.to_string_lossy());
+    if let Some(error) = failed {
+        return Err(error.context(format!("the others are in {place}")));
     }
     if races.is_empty() {
         let what = format!("{}: none of its files could be raced", path.display());
         return Err(failure(Code::NoInput, what));
     }
-    let text = publish(path, &races, &passed_over, &folder)?;
-    let place = printable(&folder.path.to_string_lossy());
     print(&format!("{text}published in {place}\n"))
 }
 

@@ -43,6 +43,15 @@ pub fn percent(share: f64) -> String {
     format!("{:.digits$} %", 100.0 * share)
 }
 
+/// So many of something: `1 round`, `2 rounds`, `0 entries`.
+pub fn count(number: usize, of: &str) -> String {
+    match (number, of.strip_suffix('y')) {
+        (1, _) => format!("1 {of}"),
+        (_, Some(stem)) => format!("{number} {stem}ies"),
+        _ => format!("{number} {of}s"),
+    }
+}
+
 /// A size: `1.4 GB` (powers of ten, as disks and GB/s have them).
 pub fn size(bytes: u64) -> String {
     bytesize::ByteSize(bytes).display().si().to_string()
@@ -133,6 +142,9 @@ mod tests {
         assert_eq!(seconds(f64::NAN), "—");
         assert_eq!(rate(2_000_000_000, 0.5), "4.00");
         assert_eq!(rate(0, 0.5), "—");
+        assert_eq!(count(1, "entry"), "1 entry");
+        assert_eq!(count(2, "entry"), "2 entries");
+        assert_eq!(count(0, "round"), "0 rounds");
     }
 
     #[test]

@@ -40,6 +40,7 @@ pub mod round_log;
 pub mod rounds;
 pub mod run;
 pub mod runs_csv;
+pub mod selftest;
 mod sentence;
 pub mod sequential;
 pub mod source;

@@ -11,7 +11,7 @@ use readoff::cli::{Cli, Command};
 use readoff::error::{Code, code_of};
 use readoff::output::say;
 use readoff::process::INTERRUPTED;
-use readoff::{env, list, run};
+use readoff::{env, list, run, selftest};
 
 fn main() -> ExitCode {
     let cli = match Cli::try_parse() {
@@ -55,6 +55,7 @@ fn act(command: &Command) -> Result<()> {
         Command::Check(args) => list::check_file(args),
         Command::List(args) => list::list(args),
         Command::Suites => list::suites(),
+        Command::Selftest(args) => selftest::selftest(args),
         Command::Env(args) => env::env(args),
     }
 }

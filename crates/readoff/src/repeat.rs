@@ -17,7 +17,7 @@ impl Rounds<'_> {
     /// Runs again what was spoiled of a state's rounds, of which `ran` took the time since `started`:
     /// the first ones, each once and in the order that it had, as far as a quarter of the plan and the
     /// state's share of the budget allow. The new round counts, however it is; the spoiled one is kept
-    /// beside. A round that can't be run again counts as it is.
+    /// beside. A round that can't be run again counts as it is, and so do all of `--rounds auto`.
     pub(crate) fn repeat_spoiled(
         &self,
         state: State,
@@ -29,7 +29,11 @@ impl Rounds<'_> {
             return Ok(());
         };
         let repeated = self.folder.spoiled(state).len() as u32;
-        let most = (self.plan.rounds / ONE_IN).saturating_sub(repeated);
+        // Rounds that are run until the question is settled have each been looked at when it was.
+        let most = match self.plan.until_settled {
+            true => 0,
+            false => (self.plan.rounds / ONE_IN).saturating_sub(repeated),
+        };
         let again = &spoiled[..spoiled.len().min(most as usize)];
         self.progress.note(&format!(
             "{}: rounds that the machine spoiled: {} (round {first}: {why}); run again: {}",

@@ -6,14 +6,14 @@ use std::fmt::Write;
 use pagecache::Action;
 
 use crate::environment::Warning;
-use crate::format::{Table, markdown_escape, printable, rate, ratio, seconds, size};
+use crate::format::{Table, count, markdown_escape, printable, rate, ratio, seconds, size};
 use crate::hyperfine::quote;
 use crate::left_behind::LeftBehind;
 use crate::neighbours;
 use crate::plan::Order;
 use crate::race::{Race, Status};
 use crate::source;
-use crate::tally::{Row, StateTally, TimedRun};
+use crate::tally::{Row, StateTally, TimedRun, share};
 use crate::watch;
 
 /// The sentences and tables of all states, for a terminal.
@@ -188,17 +188,10 @@ fn table(race: &Race, tally: &StateTally) -> Table {
 
 /// How the state was proved, over all timed runs.
 fn proof(tally: &StateTally) -> String {
-    let shares = tally.runs.iter().filter_map(|run| {
-        let bytes = run.prepared.bytes;
-        let share = |resident: u64| {
-            if bytes == 0 {
-                1.0
-            } else {
-                resident as f64 / bytes as f64
-            }
-        };
-        run.prepared.resident.map(share)
-    });
+    let shares = tally
+        .runs
+        .iter()
+        .filter_map(|run| share(run.prepared.resident, run));
     let shares: Vec<f64> = shares.collect();
     let (runs, rounds) = (tally.runs.len(), tally.rounds);
     let fill = match tally.fill {
@@ -220,7 +213,11 @@ fn proof(tally: &StateTally) -> String {
         }
         _ => "how much of the file was resident is **unknown** here".to_string(),
     };
-    let mut text = format!("{rounds} rounds, {runs} runs; {fill}; {known}.\n");
+    let mut text = format!(
+        "{}, {}; {fill}; {known}.\n",
+        count(rounds, "round"),
+        count(runs, "run")
+    );
     let refilled = tally
         .runs
         .iter()

@@ -355,15 +355,14 @@ impl Rounds<'_> {
                         contestant.name
                     )));
                 };
-                if record.answer != self.checked.answer || record.bytes != self.input.identity.bytes
-                {
+                if record.answer != self.checked.answer || record.bytes != self.checked.bytes {
                     let what = format!(
                         "the race is void: {} answers {} over {} bytes, where {} over {} is right",
                         contestant.name,
                         record.answer,
                         record.bytes,
                         self.checked.answer,
-                        self.input.identity.bytes
+                        self.checked.bytes
                     );
                     return Err(failure(Code::Data, what).into());
                 }

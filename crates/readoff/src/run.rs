@@ -32,15 +32,7 @@ const QUICK_BUDGET: f64 = 30.0;
 /// # Errors
 /// See the exit codes; finished rounds are published in every case.
 pub fn run(args: &RunArgs) -> Result<()> {
-    let programs = Programs::find()?;
-    let installed: Vec<PathBuf> = programs.installed_hyperfine().into_iter().collect();
-    let hyperfine = Hyperfine::find(args.hyperfine.as_deref(), &installed)
-        .map_err(|error| failure(Code::Unavailable, format!("{error:#}")))?;
-    let driver = Driver {
-        programs,
-        hyperfine,
-        progress: Progress::new(args.quiet),
-    };
+    let driver = driver(args.hyperfine.as_deref(), args.quiet)?;
     if let Some(folder) = &args.resume {
         let folder = Folder::find(folder)?;
         let _lock = RaceLock::take_for(&folder, args.wait, &driver.progress)?;
@@ -67,6 +59,22 @@ pub fn run(args: &RunArgs) -> Result<()> {
             Ok(())
         }
     }
+}
+
+/// What every race needs: our programs, and the hyperfine that is asked for or found.
+///
+/// # Errors
+/// One of them isn't there: exit code 69.
+pub(crate) fn driver(hyperfine: Option<&Path>, quiet: bool) -> Result<Driver> {
+    let programs = Programs::find()?;
+    let installed: Vec<PathBuf> = programs.installed_hyperfine().into_iter().collect();
+    let hyperfine = Hyperfine::find(hyperfine, &installed)
+        .map_err(|error| failure(Code::Unavailable, format!("{error:#}")))?;
+    Ok(Driver {
+        programs,
+        hyperfine,
+        progress: Progress::new(quiet),
+    })
 }
 
 /// Races a suite. The lock is taken before the first race, and kept for those after it.

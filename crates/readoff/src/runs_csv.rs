@@ -2,31 +2,19 @@
 
 use anyhow::Result;
 
-use crate::input::Identity;
 use crate::round_log::Record;
-use crate::tally::StateTally;
+use crate::tally::{StateTally, share};
 use crate::watch::WatchedRound;
 
 /// All states' runs as CSV: a row a run, hyperfine's times beside the record's.
 ///
 /// User and system are hyperfine's; its schema 1 has only their mean over a block, which then
 /// stands in each of the block's rows. `counted` is `no` for a round that was run again since the
-/// machine spoiled it, and `spoiled` says how. Shares are of the file's size; an empty file is all resident.
-pub fn runs_csv(tallies: &[StateTally], input: &Identity) -> Result<Vec<u8>> {
+/// machine spoiled it, and `spoiled` says how. Shares are of the
+/// file's size (and that of its scratch copy); an empty file is all resident.
+pub fn runs_csv(tallies: &[StateTally]) -> Result<Vec<u8>> {
     let mut csv = csv::Writer::from_writer(Vec::new());
     csv.write_record(CSV_HEAD)?;
-    let share = |resident: Option<u64>| {
-        let share = |bytes: u64| {
-            if input.bytes == 0 {
-                1.0
-            } else {
-                bytes as f64 / input.bytes as f64
-            }
-        };
-        resident
-            .map(|bytes| share(bytes).to_string())
-            .unwrap_or_default()
-    };
     for tally in tallies {
         let runs = tally.runs.iter().map(|run| (run, true));
         let left_out = tally.left_out.iter().map(|run| (run, false));
@@ -39,8 +27,8 @@ pub fn runs_csv(tallies: &[StateTally], input: &Identity) -> Result<Vec<u8>> {
                 run.position.to_string(),
                 run.predecessor.clone().unwrap_or_default(),
                 run.run.to_string(),
-                share(run.prepared.found_resident),
-                share(run.prepared.resident),
+                optional(share(run.prepared.found_resident, run)),
+                optional(share(run.prepared.resident, run)),
                 run.prepared.by.to_string(),
                 format!("{:?}", run.prepared.action).to_lowercase(),
                 run.prepared.seconds.to_string(),

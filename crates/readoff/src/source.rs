@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::format::{Table, seconds};
+use crate::format::{Table, count, seconds};
 use crate::plan::{Phase, Plan, State};
 use crate::sequential;
 use crate::stats;
@@ -162,7 +162,11 @@ fn judged(claim: &Claim, tallies: &[StateTally]) -> String {
     let interval = compared.low.zip(compared.high);
     let detail = match interval {
         Some((low, high)) => format!("{:.2} times ({low:.2}–{high:.2})", compared.ratio),
-        None => format!("{:.2} times, in {} rounds", compared.ratio, compared.rounds),
+        None => format!(
+            "{:.2} times, in {},",
+            compared.ratio,
+            count(compared.rounds, "round")
+        ),
     };
     let (slower, faster) = (&claim.slower, &claim.faster);
     if compared.slower() {

@@ -128,6 +128,14 @@ pub struct TimedRun {
     pub record: Option<Record>,
 }
 
+/// So many bytes as a share of what was prepared for a run; an empty file is all resident.
+pub fn share(resident: Option<u64>, run: &TimedRun) -> Option<f64> {
+    resident.map(|resident| match run.prepared.bytes {
+        0 => 1.0,
+        bytes => resident as f64 / bytes as f64,
+    })
+}
+
 impl TimedRun {
     /// Seconds of a part of the run; none where the entry doesn't tell that part apart.
     pub fn seconds(&self, phase: Phase) -> Option<f64> {

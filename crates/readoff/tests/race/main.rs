@@ -12,4 +12,5 @@ mod names;
 mod options;
 mod output;
 mod results;
+mod selftest;
 mod support;
