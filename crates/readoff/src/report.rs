@@ -10,7 +10,7 @@ use crate::format::{Table, count, markdown_escape, printable, rate, ratio, secon
 use crate::hyperfine::quote;
 use crate::left_behind::LeftBehind;
 use crate::neighbours;
-use crate::plan::Order;
+use crate::plan::{Order, Phase};
 use crate::race::{Race, Status};
 use crate::source;
 use crate::tally::{Row, StateTally, TimedRun, share};
@@ -138,52 +138,60 @@ pub fn markdown(race: &Race) -> String {
     text
 }
 
+/// A column of a state's table: its head, and its cell in an entry's row.
+type Column = (String, Box<dyn Fn(&Row) -> String>);
+
 /// The table of a state: what the verdict's reader wants to see first.
 fn table(race: &Race, tally: &StateTally) -> Table {
-    let paired = race.plan.order == Order::Balanced;
-    let mut head = vec![
-        "entry",
-        "GB/s",
-        "mean ± σ",
-        "median",
-        "min",
-        "faults",
-        "user",
-        "system",
-    ];
-    let reference = format!("× {}", race.plan.reference);
-    if paired {
-        head.insert(5, &reference);
-        head.insert(6, "95 % interval");
-    }
-    let row = |row: &Row| {
-        let mut cells = vec![
-            row.entry.clone(),
-            rate(race.input.bytes, row.median),
-            row.stddev.map_or(seconds(row.mean), |sd| {
-                format!("{} ± {}", seconds(row.mean), seconds(sd))
-            }),
-            seconds(row.median),
-            seconds(row.min),
-            row.minor_faults.map_or("—".into(), |faults| {
-                format!("{:.0}", faults + row.major_faults.unwrap_or(0.0))
-            }),
-            row.user.map_or("—".into(), seconds),
-            row.system.map_or("—".into(), seconds),
-        ];
-        if paired {
-            let interval = row
-                .interval
-                .map(|(low, high)| format!("{}–{}", ratio(low), ratio(high)));
-            cells.insert(5, row.ratio.map_or("—".into(), ratio));
-            cells.insert(6, interval.unwrap_or("—".into()));
-        }
-        cells
-    };
+    let columns = columns(race);
+    let row = |row: &Row| columns.iter().map(|(_, cell)| cell(row)).collect();
     Table {
-        head: head.into_iter().map(str::to_string).collect(),
+        head: columns.iter().map(|(head, _)| head.clone()).collect(),
         rows: tally.rows.iter().map(row).collect(),
     }
+}
+
+fn columns(race: &Race) -> Vec<Column> {
+    let or_dash = |value: Option<f64>| value.map_or("—".into(), seconds);
+    let bytes = race.input.bytes;
+    let mut columns: Vec<Column> = Vec::new();
+    let mut add = |head: &str, cell: Box<dyn Fn(&Row) -> String>| columns.push((head.into(), cell));
+    add("entry", Box::new(|row| row.entry.clone()));
+    let decides = race.plan.decides;
+    if decides != Phase::Wall {
+        add(
+            decides.name(),
+            Box::new(move |row| or_dash(row.seconds(decides))),
+        );
+    }
+    add("GB/s", Box::new(move |row| rate(bytes, row.median)));
+    let mean = |row: &Row| match row.stddev {
+        Some(stddev) => format!("{} ± {}", seconds(row.mean), seconds(stddev)),
+        None => seconds(row.mean),
+    };
+    add("mean ± σ", Box::new(mean));
+    add("median", Box::new(|row| seconds(row.median)));
+    add("min", Box::new(|row| seconds(row.min)));
+    if race.plan.order == Order::Balanced {
+        let reference = format!("× {}", race.plan.reference);
+        add(
+            &reference,
+            Box::new(|row| row.ratio.map_or("—".into(), ratio)),
+        );
+        let interval = |row: &Row| match row.interval {
+            Some((low, high)) => format!("{}–{}", ratio(low), ratio(high)),
+            None => "—".into(),
+        };
+        add("95 % interval", Box::new(interval));
+    }
+    let faults = |row: &Row| match row.minor_faults.zip(row.major_faults) {
+        Some((minor, major)) => format!("{:.0}", minor + major),
+        None => "—".into(),
+    };
+    add("faults", Box::new(faults));
+    add("user", Box::new(move |row| or_dash(row.user)));
+    add("system", Box::new(move |row| or_dash(row.system)));
+    columns
 }
 
 /// How the state was proved, over all timed runs.

@@ -128,6 +128,18 @@ pub struct TimedRun {
     pub record: Option<Record>,
 }
 
+impl Row {
+    /// Median seconds of a part of the run; none where the entry doesn't tell that part apart.
+    pub fn seconds(&self, phase: Phase) -> Option<f64> {
+        match phase {
+            Phase::Wall => Some(self.median),
+            Phase::Arrive => self.arrive,
+            Phase::Touch => self.touch,
+            Phase::Visit => self.visit,
+        }
+    }
+}
+
 /// So many bytes as a share of what was prepared for a run; an empty file is all resident.
 pub fn share(resident: Option<u64>, run: &TimedRun) -> Option<f64> {
     resident.map(|resident| match run.prepared.bytes {
@@ -203,7 +215,8 @@ fn tally_state(plan: &Plan, folder: &Folder, state: State, numbers: &[u32]) -> R
         .iter()
         .filter_map(|label| row(label, &runs, verdict.as_ref(), &plan.reference))
         .collect();
-    rows.sort_by(|a, b| a.median.total_cmp(&b.median));
+    let deciding = |row: &Row| row.seconds(plan.decides).unwrap_or(f64::INFINITY);
+    rows.sort_by(|a, b| deciding(a).total_cmp(&deciding(b)));
     let fill = match state {
         State::AsIs => "found",
         _ => state.fill().unwrap_or("none"),
