@@ -1,6 +1,7 @@
 //! Tells the driver how it was built: the profile, and the commit where there is one.
 
 use std::env;
+use std::path::Path;
 use std::process::Command;
 
 fn main() {
@@ -18,9 +19,11 @@ fn main() {
     if let Some(commit) = git(&["rev-parse", "HEAD"]) {
         println!("cargo::rustc-env=READOFF_COMMIT={commit}");
     }
-    // Every commit and every checkout writes to the first; the second is there without it.
+    // Every commit and every checkout writes to the first; the second is there without it. A file that
+    // is missing would have Cargo run this anew each time.
     for name in ["logs/HEAD", "HEAD"] {
-        if let Some(path) = git(&["rev-parse", "--git-path", name]) {
+        let path = git(&["rev-parse", "--git-path", name]);
+        if let Some(path) = path.filter(|path| Path::new(path).exists()) {
             println!("cargo::rerun-if-changed={path}");
         }
     }
