@@ -5,7 +5,8 @@
 #
 # Without FILE: 300 MB of text, made once, with lines of 460 bytes on average, as in seed 001. The two
 # take turns in one call of hyperfine, so that drift of the machine meets both. "ratio" is the median
-# over the turns of the strategy's time to the reference's, "middle half" its quartiles.
+# over the turns of the strategy's time to the reference's, "middle half" its quartiles; "CPU" is the
+# median ratio of their CPU times, which other programs on the machine disturb less.
 set -eu
 
 fail() {
@@ -75,7 +76,7 @@ race() {
     awk -F, -v "name=$name $work" -v "bar=$bar" -f "$folder/ratio.awk" "$scratch/times"
 }
 
-printf '%-32s %10s %10s %7s  %-14s %5s\n' 'strategy and work' 'C' strategy ratio 'middle half' bar
+printf '%-32s %10s %10s %7s  %-14s %5s  %5s\n' 'strategy and work' C strategy ratio 'middle half' bar CPU
 for work in index split; do
     for name in mmap-memchr mmap-getline getline fread read; do
         bar=1.05

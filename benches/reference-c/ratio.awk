@@ -14,16 +14,21 @@ function sort(values, count,    i, j, value) {
     }
 }
 
-$1 == "reference" { reference[++references] = $2 }
-$1 == "strategy" { strategy[++strategies] = $2 }
+$1 == "reference" { reference[++turns] = $2; reference_cpu[turns] = $5 + $6 }
+$1 == "strategy" { strategy[++others] = $2; strategy_cpu[others] = $5 + $6 }
 
 END {
-    for (i = 1; i <= references; i++) ratio[i] = strategy[i] / reference[i]
-    sort(ratio, references)
-    sort(reference, references)
-    sort(strategy, references)
-    median = quantile(ratio, references, 0.5)
-    printf "%-32s %7.1f ms %7.1f ms %7.3f  %.3f..%.3f   %5s%s\n", name,
-        1000 * quantile(reference, references, 0.5), 1000 * quantile(strategy, references, 0.5), median,
-        quantile(ratio, references, 0.25), quantile(ratio, references, 0.75), bar, (median > bar ? "  over" : "")
+    for (i = 1; i <= turns; i++) {
+        ratio[i] = strategy[i] / reference[i]
+        cpu[i] = strategy_cpu[i] / reference_cpu[i]
+    }
+    sort(ratio, turns)
+    sort(cpu, turns)
+    sort(reference, turns)
+    sort(strategy, turns)
+    median = quantile(ratio, turns, 0.5)
+    printf "%-32s %7.1f ms %7.1f ms %7.3f  %.3f..%.3f   %5s  %5.3f%s\n", name,
+        1000 * quantile(reference, turns, 0.5), 1000 * quantile(strategy, turns, 0.5), median,
+        quantile(ratio, turns, 0.25), quantile(ratio, turns, 0.75), bar, quantile(cpu, turns, 0.5),
+        (median > bar ? "  over" : "")
 }
