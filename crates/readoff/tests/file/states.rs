@@ -75,20 +75,21 @@ fn a_file_larger_than_the_limit_has_no_warm_state() {
         return;
     }
     let place = Place::new();
-    let file = place.file("data", 2 << 20);
+    let file = place.path().join("sparse");
+    File::create(&file).unwrap().set_len(48 << 20).unwrap();
+    let limited = |states: &str| {
+        let race = place
+            .race_on(&file)
+            .with("--memory 32MiB --dry-run --state");
+        race.arg(states)
+    };
     let says = [
-        "warm: 2.1 MB can't be resident at once: --memory leaves 1.0 MB",
+        "warm: 50.3 MB can't be resident at once: --memory leaves 33.6 MB",
         "warm-random: ",
     ];
-    let race = place
-        .race_on(&file)
-        .with("--memory 1MB --state warm,warm-random --dry-run");
-    race.fails(69, &says);
-    let dry = place
-        .race_on(&file)
-        .with("--memory 1MB --state cold,warm --dry-run");
-    let outcome = dry.succeeds();
-    outcome.prints("# left out: warm: 2.1 MB can't be resident");
+    limited("warm,warm-random").fails(69, &says);
+    let outcome = limited("cold,warm").succeeds();
+    outcome.prints("# left out: warm: 50.3 MB can't be resident");
     outcome.prints("# cold round 1");
     assert!(!outcome.stdout.contains("# warm round"), "{outcome:?}");
 }
