@@ -52,13 +52,13 @@ fn warm_fills_by_readahead_and_then_only_verifies() {
         (first.found_resident, first.resident),
         (Some(0), Some(BYTES))
     );
-    assert_eq!(resident_pages(&file), BYTES.div_ceil(PAGE));
+    assert_all_but_reclaimed(resident_pages(&file), BYTES.div_ceil(PAGE), "prepared");
     let second = prepare("warm", &file);
     assert_eq!(
         (second.action, second.fill),
         (Action::Verified, Filled::Found)
     );
-    assert_eq!(second.resident, Some(BYTES));
+    assert_all_but_reclaimed(second.resident.unwrap(), BYTES, "verified");
 }
 
 #[test]
@@ -71,7 +71,7 @@ fn warm_random_fills_at_random() {
     prepare("cold", &file);
     let line = prepare("warm-random", &file);
     assert_eq!((line.state, line.fill), (State::WarmRandom, Filled::Random));
-    assert_eq!(resident_pages(&file), BYTES.div_ceil(PAGE));
+    assert_all_but_reclaimed(resident_pages(&file), BYTES.div_ceil(PAGE), "prepared");
 }
 
 #[test]
@@ -88,7 +88,7 @@ fn a_partly_lost_warm_state_is_filled_again() {
         (line.action, line.found_resident),
         (Action::Filled, Some(900 * PAGE))
     );
-    assert_eq!(resident_pages(&file), BYTES.div_ceil(PAGE));
+    assert_all_but_reclaimed(resident_pages(&file), BYTES.div_ceil(PAGE), "prepared");
 }
 
 #[test]

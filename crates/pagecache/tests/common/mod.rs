@@ -125,6 +125,15 @@ impl Drop for Map {
     }
 }
 
+/// That `pages` are all of `of`, as far as that can be had: background reclaim (DAMON, kswapd) takes
+/// pages of an idle file at any time, which is why the program calls 99 % warm.
+pub fn assert_all_but_reclaimed(pages: u64, of: u64, what: &str) {
+    assert!(
+        pages <= of && pages * 100 >= of * 99,
+        "{what}: {pages} of {of}"
+    );
+}
+
 /// The judge: pages in core.
 pub fn resident_pages(path: &Path) -> u64 {
     Map::new(path).resident_pages()
