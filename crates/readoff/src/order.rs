@@ -3,125 +3,38 @@
 
 use fastrand::Rng;
 
-/// From so many entries on the orders are balanced; with fewer, each is drawn anew.
+/// The order of round `number` (from 1) of a race of `n` entries: a permutation of `0..n`, drawn from
+/// `seed`. The same arguments always give the same order, so that a race can be resumed.
 ///
-/// In a balanced set of few orders the next one is all but known from those before. With two entries
-/// the last of a round is the first of the next: where a machine's noise lasts from one run to the
-/// next, both runs share it, and the differences of neighbouring rounds are no longer independent.
-/// Simulated, that gave 7 % false winners with two entries and 5.4 % with four; from five on it gave
-/// less than 5 % (see docs/METHODOLOGY.md).
-const FEWEST_BALANCED: usize = 5;
-
-/// The order of round `number` (from 1) of a race of `n` entries: a permutation of `0..n`, drawn by
-/// chance from `seed`. The same arguments always give the same order, so that a race can be resumed.
+/// Every order is equally likely in every round, whatever was before (R. A. Fisher, "The Design of
+/// Experiments", 1935). So each entry is as likely as each other one to stand in a place or to follow
+/// a third, and between two entries that are the same a round's difference is as likely to be
+/// positive as negative, however the machine drifts, sticks or jumps: what the tests of
+/// [`crate::stats`] and [`crate::sequential`] take for granted holds by construction.
 ///
-/// From five entries on, rounds come in sets of n (2n for odd n) in which each entry stands in each
-/// place equally often and follows each other one equally often; who is who in the set is drawn. With
-/// fewer entries every order of every round is equally likely, whatever was before.
+/// Orders in sets that are balanced exactly, such as Williams designs, can't have that: what is left of
+/// a set is known in part from what was. They were tried, and made false winners (docs/METHODOLOGY.md).
 pub fn order(n: usize, number: u32, seed: u64) -> Vec<usize> {
-    let set = if n < FEWEST_BALANCED {
-        vec![(0..n).collect()]
-    } else {
-        balanced(n)
-    };
-    let round = number.saturating_sub(1) as usize;
     let mut rng = Rng::with_seed(seed);
-    let mut drawn: Vec<usize> = (0..n).collect();
-    for _ in 0..=round / set.len() {
-        rng.shuffle(&mut drawn);
+    let mut order: Vec<usize> = (0..n).collect();
+    for _ in 0..number {
+        rng.shuffle(&mut order);
     }
-    set[round % set.len()]
-        .iter()
-        .map(|entry| drawn[*entry])
-        .collect()
-}
-
-/// Balanced orders of `n` entries, each a permutation of `0..n`: n orders for even n, 2n for odd n.
-///
-/// Over all orders each entry stands in each place equally often, and each entry follows each other
-/// one equally often (once for even n, twice for odd n).
-///
-/// The construction is that of E. J. Williams, "Experimental designs balanced for the estimation of
-/// residual effects of treatments", Australian Journal of Scientific Research A 2 (1949) 149–168.
-fn balanced(n: usize) -> Vec<Vec<usize>> {
-    // 0, 1, n-1, 2, n-2, …: for even n the steps between neighbours are all different modulo n, so
-    // its n cyclic shifts hold each ordered pair of neighbours exactly once.
-    let first: Vec<usize> = (0..n)
-        .map(|place| {
-            if place % 2 == 1 {
-                place / 2 + 1
-            } else {
-                (n - place / 2) % n
-            }
-        })
-        .collect();
-    let mut orders: Vec<Vec<usize>> = (0..n)
-        .map(|shift| first.iter().map(|entry| (entry + shift) % n).collect())
-        .collect();
-    // For odd n each step comes twice or not at all; the same orders backwards supply the others.
-    if n % 2 == 1 {
-        let backwards: Vec<Vec<usize>> = orders
-            .iter()
-            .map(|order| order.iter().rev().copied().collect())
-            .collect();
-        orders.extend(backwards);
-    }
-    orders
+    order
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    /// The orders of the rounds of the second set, so that the first draw isn't the only one seen.
-    fn second_set(n: usize) -> (Vec<Vec<usize>>, usize) {
-        let times = if n.is_multiple_of(2) { 1 } else { 2 };
-        let rounds = (n * times) as u32;
-        let orders = (rounds + 1..=2 * rounds).map(|number| order(n, number, 7));
-        (orders.collect(), times)
-    }
+    use std::collections::BTreeMap;
 
     #[test]
-    fn in_a_set_every_entry_stands_in_every_place_equally_often() {
-        for n in FEWEST_BALANCED..=24 {
-            let (orders, times) = second_set(n);
-            for entry in 0..n {
-                for place in 0..n {
-                    let seen = orders.iter().filter(|order| order[place] == entry).count();
-                    assert_eq!(seen, times, "n {n}: entry {entry} in place {place}");
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn in_a_set_every_entry_follows_every_other_equally_often() {
-        for n in FEWEST_BALANCED..=24 {
-            let (orders, times) = second_set(n);
-            let mut follows = vec![vec![0; n]; n];
-            for order in &orders {
-                for pair in order.windows(2) {
-                    follows[pair[0]][pair[1]] += 1;
-                }
-            }
-            for (before, row) in follows.iter().enumerate() {
-                for (after, &seen) in row.iter().enumerate() {
-                    let expected = if before == after { 0 } else { times };
-                    assert_eq!(seen, expected, "n {n}: {after} after {before}");
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn with_few_entries_every_order_is_equally_likely_after_every_other() {
-        let mut seen = std::collections::BTreeMap::new();
-        for number in 1..=36_001 {
-            let pair = (
-                order(3, number, number.into()),
-                order(3, number + 1, number.into()),
-            );
-            *seen.entry(pair).or_insert(0) += 1;
+    fn every_order_is_equally_likely_after_every_other() {
+        let mut seen = BTreeMap::new();
+        for seed in 0..36_000 {
+            *seen
+                .entry((order(3, 4, seed), order(3, 5, seed)))
+                .or_insert(0) += 1;
         }
         assert_eq!(seen.len(), 36);
         // 1000 each are expected; six standard deviations.
@@ -132,10 +45,33 @@ mod tests {
     }
 
     #[test]
-    fn the_seed_decides_and_nothing_else() {
+    fn over_many_rounds_places_and_predecessors_are_balanced() {
+        let (mut places, mut follows) = ([[0; 12]; 12], [[0; 12]; 12]);
+        for number in 1..=12_000 {
+            let order = order(12, 1 + number % 7, u64::from(number));
+            order
+                .iter()
+                .enumerate()
+                .for_each(|(place, entry)| places[*entry][place] += 1);
+            order
+                .windows(2)
+                .for_each(|pair| follows[pair[0]][pair[1]] += 1);
+        }
+        // 1000 in each place, and 12,000 · 11 / 132 after each other one.
+        let near = |count: &i32| (810..=1190).contains(count);
+        assert!(places.as_flattened().iter().all(near), "{places:?}");
+        let others = |a: usize| (0..12).filter(move |b| *b != a).map(move |b| (a, b));
+        assert!(
+            (0..12).flat_map(others).all(|(a, b)| near(&follows[a][b])),
+            "{follows:?}"
+        );
+    }
+
+    #[test]
+    fn the_seed_and_the_number_decide_and_nothing_else() {
         assert_eq!(order(12, 30, 1), order(12, 30, 1));
         assert_ne!(order(12, 30, 1), order(12, 30, 2));
-        assert_ne!(order(12, 1, 1), order(12, 13, 1), "sets are drawn anew");
+        assert_ne!(order(12, 30, 1), order(12, 31, 1));
     }
 
     #[test]

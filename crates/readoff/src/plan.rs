@@ -19,7 +19,8 @@ use crate::suite::{Counts, Suite};
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize, clap::ValueEnum)]
 #[serde(rename_all = "kebab-case")]
 pub enum Order {
-    /// Rounds, each entry once in a round, in orders in which each follows each other equally often.
+    /// Rounds, each entry once in a round, in an order that is drawn: each is as likely to follow each
+    /// other.
     #[default]
     Balanced,
     /// One call of hyperfine, each entry's repetitions in a row, as a person would type it.

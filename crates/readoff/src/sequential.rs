@@ -23,7 +23,7 @@ use crate::verdict::ranked;
 /// λ and its weight. Each λ is quick to see differences of about 1/λ and slow to see others; these
 /// cover leads from 20 % down to 1 %. Fixed beforehand, so they know nothing of the data. Each λ is
 /// three times the one before.
-const RATES: [(f64, f64); 4] = [
+pub const RATES: [(f64, f64); 4] = [
     (5.0, 1.0 / 6.0),
     (15.0, 2.0 / 6.0),
     (45.0, 2.0 / 6.0),
@@ -31,7 +31,7 @@ const RATES: [(f64, f64); 4] = [
 ];
 
 /// The evidence that separates, in one direction of two.
-const ENOUGH: f64 = 2.0 / ALPHA;
+pub const ENOUGH: f64 = 2.0 / ALPHA;
 
 /// Differences proved to be smaller than this (2 %) are not worth another round.
 pub const NEGLIGIBLE: f64 = 0.02;
@@ -80,8 +80,9 @@ pub(crate) fn negligible(medians: &[&[Option<f64>]]) -> bool {
     pairs.all(|(a, b)| above(medians[a], medians[b]) && above(medians[b], medians[a]))
 }
 
-/// The evidence that the values' centre is above `centre`. It falls as `centre` grows.
-fn evidence_above(values: &[f64], centre: f64) -> f64 {
+/// The evidence that the centre of log ratios is above `centre`; it falls as `centre` grows. More
+/// than [`ENOUGH`] separates.
+pub fn evidence_above(values: &[f64], centre: f64) -> f64 {
     let mut evidence = RATES.map(|(_, weight)| weight);
     for value in values {
         // exp(−2λd) for the first λ; each next one is its cube.
