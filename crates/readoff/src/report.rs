@@ -47,30 +47,7 @@ pub fn terminal(race: &Race) -> String {
 
 /// The report of a race in Markdown.
 pub fn markdown(race: &Race) -> String {
-    let mut text = format!(
-        "# {}: {}\n\n",
-        race.plan.suite,
-        markdown_escape(&race.input.path)
-    );
-    match &race.status {
-        Status::Void(reason) => {
-            let _ = write!(text, "**Void:** {}\n\n", markdown_escape(reason));
-        }
-        Status::Interrupted | Status::Running => {
-            let _ = write!(
-                text,
-                "**Not finished.** `readoff run --resume` goes on with it.\n\n"
-            );
-        }
-        Status::Finished => {}
-    }
-    for tally in &race.states {
-        let _ = write!(
-            text,
-            "**{}**\n\n",
-            markdown_escape(&capitalised(&tally.sentence))
-        );
-    }
+    let mut text = head(race);
     let warnings = race.file.warnings.iter().chain(&race.environment.warnings);
     list(&mut text, "Warnings", warnings.map(Warning::line));
     for tally in &race.states {
@@ -79,52 +56,16 @@ pub fn markdown(race: &Race) -> String {
         phases(race, tally, &mut text);
         spread(tally, &mut text);
     }
-    if let Some(source) = &race.plan.source {
-        let table = source::table(source, &race.plan, &race.states, race.input.bytes);
-        let title = markdown_escape(&source.title);
-        let _ = write!(
-            text,
-            "## Beside the source\n\n{title}\n\n{}\n",
-            table.markdown()
-        );
-        list(
-            &mut text,
-            "What it concluded",
-            source::claims(source, &race.states).into_iter(),
-        );
-    }
+    beside_source(race, &mut text);
+    let skipped = race.plan.skipped.iter();
     list(
         &mut text,
         "Left out",
-        race.plan
-            .skipped
-            .iter()
-            .map(|s| format!("{}: {}", s.name, s.reason)),
+        skipped.map(|s| format!("{}: {}", s.name, s.reason)),
     );
     list(&mut text, "Notes", race.notes.iter().cloned());
     list(&mut text, "The file", race.file.lines().into_iter());
-    let facts = [
-        format!(
-            "File: {}, {} bytes ({})",
-            race.input.path,
-            race.input.bytes,
-            size(race.input.bytes)
-        ),
-        format!(
-            "Work: {}; all entries agree: {}",
-            race.plan.work, race.checked.answer
-        ),
-        format!("Machine: {}", race.environment.line()),
-        format!(
-            "hyperfine {}, readoff {}, {}",
-            race.hyperfine.version, race.readoff, race.started
-        ),
-    ];
-    let memory = race
-        .plan
-        .memory
-        .map(|bytes| format!("Memory limit of the whole race: {}", size(bytes)));
-    list(&mut text, "What was raced", facts.into_iter().chain(memory));
+    list(&mut text, "What was raced", raced(race).into_iter());
     let machine = race.environment.facts().into_iter();
     list(
         &mut text,
@@ -136,6 +77,69 @@ pub fn markdown(race: &Race) -> String {
         let _ = writeln!(text, "    {}", printable(&quote(&entry.command)));
     }
     text
+}
+
+/// What was raced, how it stands, and a sentence a state.
+fn head(race: &Race) -> String {
+    let mut text = format!(
+        "# {}: {}\n\n",
+        race.plan.suite,
+        markdown_escape(&race.input.path)
+    );
+    match &race.status {
+        Status::Void(reason) => {
+            let _ = write!(text, "**Void:** {}\n\n", markdown_escape(reason));
+        }
+        Status::Interrupted | Status::Running => {
+            text.push_str("**Not finished.** `readoff run --resume` goes on with it.\n\n");
+        }
+        Status::Finished => {}
+    }
+    for tally in &race.states {
+        let sentence = markdown_escape(&capitalised(&tally.sentence));
+        let _ = write!(text, "**{sentence}**\n\n");
+    }
+    text
+}
+
+fn beside_source(race: &Race, text: &mut String) {
+    let Some(source) = &race.plan.source else {
+        return;
+    };
+    let table = source::table(source, &race.plan, &race.states, race.input.bytes).markdown();
+    let title = markdown_escape(&source.title);
+    let _ = write!(text, "## Beside the source\n\n{title}\n\n{table}\n");
+    list(
+        text,
+        "What it concluded",
+        source::claims(source, &race.states).into_iter(),
+    );
+}
+
+fn raced(race: &Race) -> Vec<String> {
+    let (input, plan) = (&race.input, &race.plan);
+    let mut facts = vec![
+        format!(
+            "File: {}, {} bytes ({})",
+            input.path,
+            input.bytes,
+            size(input.bytes)
+        ),
+        format!(
+            "Work: {}; all entries agree: {}",
+            plan.work, race.checked.answer
+        ),
+        format!("Machine: {}", race.environment.line()),
+        format!(
+            "hyperfine {}, readoff {}, {}",
+            race.hyperfine.version, race.readoff, race.started
+        ),
+    ];
+    let memory = plan
+        .memory
+        .map(|bytes| format!("Memory limit of the whole race: {}", size(bytes)));
+    facts.extend(memory);
+    facts
 }
 
 /// A column of a state's table: its head, and its cell in an entry's row.

@@ -97,34 +97,35 @@ pub fn selftest(args: &SelftestArgs) -> Result<()> {
     });
     let led = series.run("one leads", &delayed)?;
     progress.finish();
+    print(&table(args.races, &same, &led, delay).text())
+}
+
+/// How often a winner was named of nothing, and how often the planted one was found.
+fn table(races: u32, same: &Came, led: &Came, delay: f64) -> Table {
     let lead = format!("one leads by {}, {}", percent(LEAD), seconds(delay / 1e6));
     let row = |what: &str, named: &str, count: u32| {
-        let (low, high) = binomial_interval(count, args.races);
+        let (low, high) = binomial_interval(count, races);
         vec![
             what.to_string(),
             named.into(),
-            format!("{count} of {}", args.races),
+            format!("{count} of {races}"),
             format!("{}–{}", percent(low), percent(high)),
         ]
     };
-    let head = [
-        &*format!(
-            "{NAMES} names, {ROUNDS} rounds, {} a run",
-            seconds(same.seconds)
-        ),
-        "named",
-        "races",
-        "95 % interval",
-    ];
-    let table = Table {
-        head: head.map(String::from).into(),
+    let raced = format!(
+        "{NAMES} names, {ROUNDS} rounds, {} a run",
+        seconds(same.seconds)
+    );
+    Table {
+        head: [&*raced, "named", "races", "95 % interval"]
+            .map(String::from)
+            .into(),
         rows: vec![
             row("identical", "a winner", same.first + same.other),
             row(&lead, "it", led.first),
             row(&lead, "another", led.other),
         ],
-    };
-    print(&table.text())
+    }
 }
 
 /// The plan's only entry under all names, each with words before its command.

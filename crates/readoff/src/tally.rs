@@ -211,12 +211,7 @@ fn tally_state(plan: &Plan, folder: &Folder, state: State, numbers: &[u32]) -> R
         }
         Order::Grouped => (None, vec![], grouped_sentence(state, &labels, &runs)),
     };
-    let mut rows: Vec<Row> = labels
-        .iter()
-        .filter_map(|label| row(label, &runs, verdict.as_ref(), &plan.reference))
-        .collect();
-    let deciding = |row: &Row| row.seconds(plan.decides).unwrap_or(f64::INFINITY);
-    rows.sort_by(|a, b| deciding(a).total_cmp(&deciding(b)));
+    let rows = rows(plan, &labels, &runs, verdict.as_ref());
     let fill = match state {
         State::AsIs => "found",
         _ => state.fill().unwrap_or("none"),
@@ -239,6 +234,15 @@ fn tally_state(plan: &Plan, folder: &Folder, state: State, numbers: &[u32]) -> R
         left_out,
         export,
     })
+}
+
+/// A row an entry, sorted by the part of the run that decides.
+fn rows(plan: &Plan, labels: &[String], runs: &[TimedRun], verdict: Option<&Verdict>) -> Vec<Row> {
+    let row = |label: &String| row(label, runs, verdict, &plan.reference);
+    let mut rows: Vec<Row> = labels.iter().filter_map(row).collect();
+    let deciding = |row: &Row| row.seconds(plan.decides).unwrap_or(f64::INFINITY);
+    rows.sort_by(|a, b| deciding(a).total_cmp(&deciding(b)));
+    rows
 }
 
 /// Who ran before whom: the first run of each block tells.

@@ -289,6 +289,12 @@ fn a_suite_that_is_wrong_is_named_with_its_line() {
         let check = place.readoff(["check", "--suite"]).arg(&suite).arg(&file);
         check.fails(code, &[says]);
     }
+}
+
+#[test]
+fn a_suite_that_is_no_text_or_not_there_is_named() {
+    let place = Place::new();
+    let file = place.file("data", 1000);
     let bytes = place.path().join("bytes.toml");
     fs::write(&bytes, b"about = \"\xff\"").unwrap();
     let check = place.readoff(["check", "--suite"]).arg(&bytes).arg(&file);
