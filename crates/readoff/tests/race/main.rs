@@ -13,4 +13,5 @@ mod options;
 mod output;
 mod results;
 mod selftest;
+mod settled;
 mod support;
