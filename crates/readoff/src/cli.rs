@@ -97,7 +97,7 @@ pub struct RunArgs {
     /// The hyperfine to use
     #[arg(long, value_name = "PATH")]
     pub hyperfine: Option<PathBuf>,
-    /// Wait for another race on this machine to end, instead of giving up
+    /// Wait for another race into the same results folder to end, instead of giving up
     #[arg(long)]
     pub wait: bool,
     /// Print every command that would be run, and run none
@@ -197,10 +197,13 @@ fn scale(text: &str) -> Result<f64, String> {
     scale.ok_or_else(|| "must be over 0 and at most 1".into())
 }
 
+/// The least memory, in bytes, in which the driver and hyperfine still run.
+pub const LEAST_MEMORY: u64 = 32 << 20;
+
 /// Bytes from a size such as `64KiB`; the driver and hyperfine must fit in, too.
 fn memory(text: &str) -> Result<u64, String> {
     let bytes = text.parse::<bytesize::ByteSize>()?.as_u64();
-    if bytes < 32 << 20 {
+    if bytes < LEAST_MEMORY {
         Err("must be at least 32MiB".into())
     } else {
         Ok(bytes)

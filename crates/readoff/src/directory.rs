@@ -98,7 +98,14 @@ pub fn race_directory(
                 if [Code::Interrupted as u8, Code::CantCreate as u8].contains(&code_of(&error)) =>
             {
                 publish(path, &races, &passed_over, &folder)?;
-                return Err(error.context(format!("kept in {}", folder.path.display())));
+                let place = printable(&folder.path.to_string_lossy());
+                if code_of(&error) != Code::Interrupted as u8 {
+                    return Err(error.context(place));
+                }
+                let what = format!(
+                    "{place}: interrupted; races that are finished are kept, but a folder's can't be gone on with"
+                );
+                return Err(failure(Code::Interrupted, what));
             }
             Err(error) => {
                 let line = format!("{}: {error:#}", input.path.display());

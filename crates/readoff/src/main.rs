@@ -47,9 +47,25 @@ fn answer(error: &clap::Error) -> u8 {
     Code::Usage as u8
 }
 
-fn act(command: &Command) -> Result<()> {
+/// SIGINT, SIGTERM and SIGHUP set a flag; but a SIGHUP that was ignored for us (nohup) stays ignored.
+/// A file over the limit of RLIMIT_FSIZE is an error of write(2), not the end.
+fn catch_signals() -> Result<()> {
+    // SAFETY: SIG_IGN is no function of ours, and no other thread runs yet.
+    let hangup = unsafe {
+        libc::signal(libc::SIGXFSZ, libc::SIG_IGN);
+        libc::signal(libc::SIGHUP, libc::SIG_IGN)
+    };
     ctrlc::set_handler(|| INTERRUPTED.store(true, Ordering::SeqCst))
         .context("can't listen for signals")?;
+    if hangup == libc::SIG_IGN {
+        // SAFETY: as above; the thread that ctrlc has started handles no signal itself.
+        unsafe { libc::signal(libc::SIGHUP, libc::SIG_IGN) };
+    }
+    Ok(())
+}
+
+fn act(command: &Command) -> Result<()> {
+    catch_signals()?;
     match command {
         Command::Run(args) => run::run(args),
         Command::Check(args) => list::check_file(args),

@@ -141,10 +141,10 @@ impl Programs {
         from_env.or_else(|| Some(self.target()?.join("data")))
     }
 
+    /// The folder that Cargo builds into, if that is where these programs are: it marks it so.
     fn target(&self) -> Option<&Path> {
-        self.folder
-            .ancestors()
-            .find(|folder| folder.ends_with("target"))
+        let target = self.folder.parent()?;
+        target.join("CACHEDIR.TAG").is_file().then_some(target)
     }
 }
 

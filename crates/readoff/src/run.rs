@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Result;
 
 use crate::budget::Count;
-use crate::cli::{Competition, RunArgs};
+use crate::cli::{Competition, LEAST_MEMORY, RunArgs};
 use crate::contest::{Driver, Effort};
 use crate::data::Maker;
 use crate::directory::race_directory;
@@ -84,6 +84,10 @@ fn run_suite(
     suite: &Suite,
     lock: &mut Option<RaceLock>,
 ) -> Result<()> {
+    if args.scale.is_some() && (args.file.is_some() || suite.data.is_none()) {
+        let what = "--scale is for data that a suite makes, and here it makes none";
+        return Err(failure(Code::Usage, what));
+    }
     let maker = Maker {
         programs: &driver.programs,
         progress: &driver.progress,
@@ -113,7 +117,11 @@ fn run_suite(
         },
     };
     let root = results_root(args)?;
-    if file.is_dir() && !args.dry_run {
+    if file.is_dir() && args.dry_run {
+        let what = format!("{}: a dry run shows one race: name a file", file.display());
+        return Err(failure(Code::Usage, what));
+    }
+    if file.is_dir() {
         hold(lock, &root, args, driver)?;
         return race_directory(driver, suite, &choice, effort, &file, &root);
     }
@@ -168,7 +176,9 @@ fn choice(args: &RunArgs, suite: &Suite) -> Result<Choice> {
         .data
         .as_ref()
         .map_or(1.0, |data| args.scale.unwrap_or(data.scale));
-    let suite_memory = suite.memory.map(|bytes| (bytes as f64 * data_scale) as u64);
+    let suite_memory = suite
+        .memory
+        .map(|bytes| ((bytes as f64 * data_scale) as u64).max(LEAST_MEMORY));
     Ok(Choice {
         states: states.transpose()?,
         order: args.order,

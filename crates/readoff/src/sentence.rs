@@ -1,7 +1,7 @@
 //! A verdict in one plain sentence.
 
 use crate::format::percent;
-use crate::stats::FEWEST_ROUNDS;
+use crate::stats::{Comparison, FEWEST_ROUNDS};
 use crate::verdict::{Standing, Undecided, Verdict};
 
 impl Verdict {
@@ -46,12 +46,33 @@ impl Verdict {
         if self.leaders.len() == self.entries.len() {
             return format!("no difference seen{outlook}");
         }
-        let tie = format!("{} tie", listed(&self.leaders));
-        if self.leaders.contains(&self.reference) {
-            tie + &outlook
+        format!(
+            "{} tie{}{outlook}",
+            listed(&self.leaders),
+            self.leaders_lead()
+        )
+    }
+
+    /// By how much those that tie lead the reference: said where every one of them is separated
+    /// from it, since being level with the fastest doesn't make an entry faster than the reference.
+    fn leaders_lead(&self) -> String {
+        let leaders = self
+            .entries
+            .iter()
+            .filter(|entry| self.leaders.contains(&entry.label));
+        let lead =
+            |entry: &Standing| Some(1.0 / entry.to_reference.filter(Comparison::faster)?.ratio);
+        let Some(leads) = leaders.map(lead).collect::<Option<Vec<f64>>>() else {
+            return String::new();
+        };
+        let least = times(leads.iter().copied().fold(f64::INFINITY, f64::min));
+        let most = times(leads.iter().copied().fold(0.0, f64::max));
+        let range = if least == most {
+            least
         } else {
-            tie + &self.lead(self.reference()) + &outlook
-        }
+            format!("{least} to {most}")
+        };
+        format!(", {range} times as fast as {}", self.reference)
     }
 
     /// How many rounds would show what these could not, and what these could have shown.

@@ -90,7 +90,13 @@ pub fn table(source: &Source, plan: &Plan, tallies: &[StateTally], bytes: u64) -
         let here = time(&row.entry).and_then(|here| match row.unit {
             Unit::Rate => Some(format!("{:.2} GB/s", bytes as f64 / here / 1e9)),
             Unit::Seconds => Some(seconds(here)),
-            Unit::Ratio => Some(format!("{:.2} ×", here / time(&plan.reference)?)),
+            Unit::Ratio => {
+                // Paired by round, where that is the part that decides.
+                let paired = tally.rows.iter().find(|r| r.entry == row.entry)?.ratio;
+                let paired = paired.filter(|_| row.phase == plan.decides);
+                let ratio = paired.or_else(|| Some(here / time(&plan.reference)?))?;
+                Some(format!("{ratio:.2} ×"))
+            }
         });
         let published = match row.unit {
             Unit::Rate => format!("{} GB/s", row.figure),

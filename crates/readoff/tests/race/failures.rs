@@ -44,7 +44,7 @@ fn a_hyperfine_that_is_not_there_or_is_none_or_too_old() {
         programs.parent().unwrap().join("programs"),
     )
     .env("PATH", "/no/such/folder")
-    .run();
+    .fails(69, &["hyperfine: not found on the PATH"]);
     place.has_no_race();
 }
 
