@@ -36,6 +36,10 @@ pub struct Checked {
     pub cold_seconds: Option<f64>,
 }
 
+/// How often the reference is timed cold, of which the shorter counts: a device that was idle takes its
+/// time, and what is taken for too long leaves entries out of the race.
+pub const COLD_RUNS: usize = 2;
+
 /// Runs every entry of the plan once. Entries that can't run here are moved to the skipped ones.
 ///
 /// # Errors
@@ -162,19 +166,24 @@ fn time_reference(
     checked
         .warm_seconds
         .insert(entry.name.clone(), start.elapsed().as_secs_f64());
-    if times_cold(plan) {
-        let mut evict = Command::new(programs.path("pagecache")?);
-        evict
-            .current_dir(runner.folder)
-            .arg("evict")
-            .arg(&runner.input.path);
+    if !times_cold(plan) {
+        return Ok(());
+    }
+    let mut evict = Command::new(programs.path("pagecache")?);
+    evict
+        .current_dir(runner.folder)
+        .arg("evict")
+        .arg(&runner.input.path);
+    for _ in 0..COLD_RUNS {
         // Where this filesystem has no cold state, its round says so.
-        if runner.run(&mut evict, None)?.succeeded() {
-            family::prepare(plan, &entry, runner.input, programs, runner.folder)?;
-            let start = Instant::now();
-            runner.strategy(&entry, &work, plan)?;
-            checked.cold_seconds = Some(start.elapsed().as_secs_f64());
+        if !runner.run(&mut evict, None)?.succeeded() {
+            break;
         }
+        family::prepare(plan, &entry, runner.input, programs, runner.folder)?;
+        let start = Instant::now();
+        runner.strategy(&entry, &work, plan)?;
+        let cold = start.elapsed().as_secs_f64();
+        checked.cold_seconds = Some(checked.cold_seconds.map_or(cold, |least| least.min(cold)));
     }
     Ok(())
 }

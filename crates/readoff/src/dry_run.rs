@@ -6,7 +6,7 @@ use std::path::Path;
 use anyhow::Result;
 
 use crate::budget::group;
-use crate::check::times_cold;
+use crate::check::{COLD_RUNS, times_cold};
 use crate::family::control_work;
 use crate::format::printable;
 use crate::hyperfine::{Hyperfine, for_shell};
@@ -79,7 +79,7 @@ fn checks(plan: &Plan, input: &Input, programs: &Programs, lines: &mut Vec<Strin
     if let Some(reference) = reference.or_else(|| own().next()) {
         lines.push("# check: how long it takes".into());
         lines.push(command(&reference.command, &["--json"]));
-        if times_cold(plan) {
+        for _ in (0..COLD_RUNS).filter(|_| times_cold(plan)) {
             let evict = [programs.path("pagecache")?, "evict".into()];
             lines.push(command(&evict, &[input.argument()]));
             lines.push(command(&reference.command, &["--json"]));
